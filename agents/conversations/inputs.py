@@ -1,0 +1,216 @@
+"""Accepting what members ask, and stopping it. Each is one transaction and safe to repeat."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from agents.conversations.models import Conversation, Input, InputStatus
+from agents.definitions.bundling import default_agent_id
+from agents.definitions.models import Agent
+from agents.journal import publication
+from agents.journal.append import Draft, append, open_stream
+from agents.journal.frames import Kind
+from agents.members.models import Member
+from audit import canonical, funnel
+from audit.limits import limit
+from audit.reasons import Action, Reason
+from audit.refusals import Invalid, NotFound, Refusal
+from tools.effects import claims
+
+MESSAGE_CHARACTERS = limit(
+    "conversation.message", 32_000, "characters", "Length of one message to an agent."
+)
+MAX_OPEN_INPUTS = limit(
+    "conversation.queue", 10, "count", "Messages of one conversation that may wait at once."
+)
+TITLE_CHARACTERS: Final = 60  # a title made from the first message
+KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What acceptance answers; `created` is False when the key had been used before."""
+
+    input_id: UUID
+    run_id: UUID
+    position: int
+    status: str
+    created: bool
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a member asks. `agent` is an id or a name; None means the conversation's agent."""
+
+    text: str
+    agent: str | None = None
+    deployment_id: UUID | None = None
+
+    @property
+    def digest(self) -> str:
+        """Binds an idempotency key to the content."""
+        return canonical.digest(
+            {
+                "kind": "message",
+                "message": self.text,
+                "agent": self.agent,
+                "deployment": str(self.deployment_id) if self.deployment_id else None,
+            }
+        )
+
+
+def open_conversation(*, member: Member) -> Conversation:
+    """A new empty conversation of the member."""
+    with transaction.atomic():
+        conversation = Conversation.objects.create(id=uuid4(), owner=member)
+        open_stream(conversation.id)
+    return conversation
+
+
+def accept(*, member: Member, conversation_id: UUID, message: Message, key: str) -> Accepted:
+    """Store one input and make its run claimable.
+
+    The same key with the same message answers with the first acceptance and starts nothing;
+    with another message it raises `Refusal(IDEMPOTENCY_CONFLICT)`. Keys of other members are
+    unrelated. Raises `NotFound` for a conversation or agent the member cannot reach, `Invalid`
+    for bad fields, `Refusal(LIMIT_REACHED)` when too many inputs wait.
+    """
+    _check(message, key)
+    with transaction.atomic():
+        conversation = _locked(member, conversation_id)
+        earlier = Input.objects.filter(
+            member_id=member.pk, conversation_id=conversation.id, idempotency_key=key
+        ).first()
+        if earlier is not None:
+            if earlier.body_digest != message.digest:
+                raise Refusal(
+                    Reason.IDEMPOTENCY_CONFLICT, "This key was used for another message."
+                )
+            return Accepted(
+                earlier.id, earlier.run_id, earlier.accepted_position, earlier.status, False
+            )
+        return _write(member, conversation, message, key)
+
+
+def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
+    """Ask all open runs of a conversation to end; a repeat is a no-op. Needs no model."""
+    with transaction.atomic():
+        conversation = Conversation.objects.editable_by(member).filter(id=conversation_id).first()
+        if conversation is None:
+            raise NotFound()
+        stopped = claims.request_stop(conversation.id)
+        if stopped:
+            funnel.record(
+                action=Action.STOP_REQUESTED,
+                actor=member.principal,
+                outcome="success",
+                subject=("conversation", str(conversation.id)),
+                details={"runs": len(stopped)},
+            )
+            transaction.on_commit(publication.wake_workers)
+    return stopped
+
+
+def _check(message: Message, key: str) -> None:
+    faults = []
+    if not message.text.strip():
+        faults.append({"field": "message", "reason": str(Reason.MISSING_FIELD)})
+    elif len(message.text) > MESSAGE_CHARACTERS:
+        faults.append({"field": "message", "reason": str(Reason.TOO_LONG)})
+    if faults:
+        raise Invalid(faults)
+    if not KEY.fullmatch(key):
+        raise Refusal(
+            Reason.IDEMPOTENCY_KEY_INVALID, "A key has 1 to 200 printable ASCII characters."
+        )
+
+
+def _locked(member: Member, conversation_id: UUID) -> Conversation:
+    """The conversation, with its stream row locked so that acceptances run one by one."""
+    conversation: Conversation | None = (
+        Conversation.objects.editable_by(member).filter(id=conversation_id).first()
+    )
+    if conversation is None:
+        raise NotFound()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT head FROM journal_stream WHERE id = %s FOR UPDATE", [conversation.id]
+        )
+    return conversation
+
+
+def _write(member: Member, conversation: Conversation, message: Message, key: str) -> Accepted:
+    if Input.objects.open().filter(conversation=conversation).count() >= MAX_OPEN_INPUTS:
+        raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
+    agent = _agent(member, conversation, message.agent)
+    input_id, run_id = uuid4(), uuid4()
+    (entry,) = append(
+        conversation.id,
+        [
+            Draft(
+                Kind.INPUT_ACCEPTED,
+                {
+                    "kind": "message",
+                    "message": message.text,
+                    "agent": {"id": str(agent.id), "name": agent.name},
+                    "author": {"id": str(member.pk), "name": member.name_shown()},
+                },
+            )
+        ],
+        run_id=run_id,
+        input_id=input_id,
+    )
+    Input.objects.create(
+        id=input_id,
+        conversation=conversation,
+        member=member,
+        agent=agent,
+        deployment_id=message.deployment_id,
+        message=message.text,
+        idempotency_key=key,
+        body_digest=message.digest,
+        run_id=run_id,
+        accepted_position=entry.position,
+    )
+    claims.enqueue(run_id, lane=conversation.id, ordinal=entry.position)
+    Conversation.objects.filter(id=conversation.id).update(
+        agent=agent,
+        active_at=Now(),
+        read_position=entry.position,
+        title=conversation.title or _title(message.text),
+    )
+    funnel.record(
+        action=Action.INPUT_ACCEPTED,
+        actor=member.principal,
+        outcome="success",
+        subject=("input", str(input_id)),
+        run_id=run_id,
+    )
+    transaction.on_commit(publication.wake_workers)
+    return Accepted(input_id, run_id, entry.position, InputStatus.QUEUED, True)
+
+
+def _agent(member: Member, conversation: Conversation, named: str | None) -> Agent:
+    usable = Agent.objects.usable_by(member).filter(mode="chat")
+    if named is None:
+        wanted = conversation.agent_id or default_agent_id()
+        found = usable.filter(id=wanted).first()
+    else:
+        try:
+            found = usable.filter(id=UUID(named)).first()
+        except ValueError:
+            found = usable.filter(name=named).order_by("-protected", "created_at").first()
+    if found is None:
+        raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
+    return found  # type: ignore[no-any-return]  # querysets are typed as Any rows
+
+
+def _title(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    return line[:TITLE_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:.") + "…"

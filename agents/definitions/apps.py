@@ -1,0 +1,8 @@
+"""Django app configuration."""
+
+from django.apps import AppConfig
+
+
+class DefinitionsConfig(AppConfig):
+    name = "agents.definitions"
+    label = "definitions"

@@ -1,0 +1,8 @@
+"""Django app configuration."""
+
+from django.apps import AppConfig
+
+
+class JournalConfig(AppConfig):
+    name = "agents.journal"
+    label = "journal"

@@ -1,0 +1,41 @@
+"""Reading a stream from a position. The primary database only: a replica may be behind."""
+
+from uuid import UUID
+
+from agents.journal.models import Entry, Stream
+
+PAGE_ENTRIES = 500  # one replay page; a reader asks again from the last position
+
+
+def after(stream_id: UUID, position: int, *, limit: int = PAGE_ENTRIES) -> list[Entry]:
+    """Up to `limit` entries with a higher position, in order."""
+    return list(
+        Entry.objects.filter(stream_id=stream_id, position__gt=position)
+        .defer("private")
+        .order_by("position")[:limit]
+    )
+
+
+def before(stream_id: UUID, position: int, *, limit: int = PAGE_ENTRIES) -> list[Entry]:
+    """Up to `limit` entries with a lower position, in order: the page above."""
+    newest_first = (
+        Entry.objects.filter(stream_id=stream_id, position__lt=position)
+        .defer("private")
+        .order_by("-position")[:limit]
+    )
+    return list(reversed(newest_first))
+
+
+def head(stream_id: UUID) -> int:
+    """The newest position, 0 for an empty stream; raises `Stream.DoesNotExist`."""
+    return Stream.objects.values_list("head", flat=True).get(id=stream_id)
+
+
+def heads(stream_ids: list[UUID]) -> dict[UUID, int]:
+    """The newest positions of several streams in one query."""
+    return dict(Stream.objects.filter(id__in=stream_ids).values_list("id", "head"))
+
+
+def of_run(run_id: UUID) -> list[Entry]:
+    """All entries of one run in order, private parts included: what recovery rebuilds from."""
+    return list(Entry.objects.filter(run_id=run_id).order_by("position"))

@@ -1,0 +1,1 @@
+"""Who: accounts, roles, preferences, access tokens and the sign-in throttle."""

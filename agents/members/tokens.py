@@ -1,0 +1,82 @@
+"""Personal access tokens: create, find, revoke."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from agents.members.models import AccessToken, Member, TokenScope
+from audit import funnel
+from audit.reasons import Action, Reason
+from audit.refusals import NotFound, Refusal
+
+PREFIX = "kz_"
+MAX_DAYS = 365  # a token never outlives a year
+MAX_ACTIVE_TOKENS = 50  # per person
+LAST_USED_RESOLUTION = timedelta(minutes=1)  # one write a minute is enough to see use
+
+
+def create(
+    *, actor: Member, name: str, scope: TokenScope, days: int, now: datetime | None = None
+) -> tuple[AccessToken, str]:
+    """A new token of the actor and its clear text, which is never stored or shown again."""
+    moment = now or timezone.now()
+    with transaction.atomic():
+        if AccessToken.objects.visible_to(actor).usable().count() >= MAX_ACTIVE_TOKENS:
+            raise Refusal(Reason.LIMIT_REACHED, "Revoke a token you no longer use first.")
+        text = PREFIX + secrets.token_urlsafe(32)
+        token = AccessToken.objects.create(
+            id=uuid4(),
+            member=actor,
+            name=name,
+            digest=digest(text),
+            scope=scope,
+            expires_at=moment + timedelta(days=min(days, MAX_DAYS)),
+        )
+        funnel.record(
+            action=Action.TOKEN_CREATED,
+            actor=actor.principal,
+            outcome="success",
+            subject=("access_token", str(token.id)),
+            details={"scope": scope, "days": days},
+        )
+    return token, text
+
+
+def revoke(*, actor: Member, token_id: UUID) -> None:
+    """End a token of the actor at once; someone else's looks missing."""
+    with transaction.atomic():
+        ended = (
+            AccessToken.objects.visible_to(actor)
+            .filter(id=token_id, revoked_at__isnull=True)
+            .update(revoked_at=Now())
+        )
+        if not ended:
+            raise NotFound()
+        funnel.record(
+            action=Action.TOKEN_REVOKED,
+            actor=actor.principal,
+            outcome="success",
+            subject=("access_token", str(token_id)),
+        )
+
+
+def find(text: str) -> AccessToken | None:
+    """The usable token behind a clear text, its use stamped; None for anything else."""
+    if not text.startswith(PREFIX) or len(text) > 100:
+        return None
+    token = AccessToken.objects.usable().filter(digest=digest(text)).first()
+    if token is not None:
+        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=Now() - LAST_USED_RESOLUTION)
+        AccessToken.objects.filter(stale, id=token.id).update(last_used_at=Now())
+    return token
+
+
+def digest(text: str) -> str:
+    """What is stored of a token. Tokens are random, so a fast hash is enough."""
+    return hashlib.sha256(text.encode()).hexdigest()

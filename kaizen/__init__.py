@@ -1,0 +1,1 @@
+"""Composition root: settings, urls, processes. Imports everyone; nobody imports it."""

@@ -1,0 +1,1 @@
+"""Packages: code and skills that members write and administrators review."""

@@ -1,0 +1,196 @@
+"""The words between the engine's host, the boundary and tools. Pure: no framework, no clock."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol, TypeVar
+from uuid import UUID
+
+from audit.reasons import ErrorClass, Reason
+
+Answer = TypeVar("Answer")
+Json = dict[str, Any]
+
+
+class ToolKind(StrEnum):
+    """Whether a call may persist anything, even in the member's own store."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Tier(StrEnum):
+    """Capability tiers in rising order; a ceiling admits its own tier and those before it."""
+
+    READ = "read"
+    WRITE = "write"
+    SENSITIVE = "sensitive"
+
+
+TIER_ORDER = (Tier.READ, Tier.WRITE, Tier.SENSITIVE)
+
+
+@dataclass(frozen=True)
+class RepairDirective:
+    """Facts about a failure that steer what the model may do next."""
+
+    retryable: bool
+    same_tool_required: bool = False
+    locked_arguments: tuple[str, ...] = ()
+    substitutable: bool = True
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """One frame for people that a result carries: a canvas, a saved artifact."""
+
+    kind: str
+    data: Json
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool returns. Foreseen failures are `error` results; only faults raise.
+
+    `payload` is JSON for the model before projection; `sources` is evidence lineage.
+    """
+
+    outcome: Literal["success", "error", "pending_confirmation"]
+    payload: Json
+    presentation: tuple[Presentation, ...] = ()
+    sources: tuple[Json, ...] = ()
+    error_class: ErrorClass | None = None
+    failure_domain: Literal["tool", "caller"] = "tool"
+    repair: RepairDirective | None = None
+
+
+@dataclass(frozen=True)
+class RunIdentity:
+    """Whose turn this is. Every field comes from admission, none from model arguments.
+
+    `fence` proves ownership of the run for every write a tool makes.
+    """
+
+    run_id: UUID
+    fence: int
+    member_id: int
+    conversation_id: UUID
+    agent_id: UUID
+    agent_version: int
+
+
+@dataclass(frozen=True)
+class Authority:
+    """What the run may do at this instant: read again from the database before each call."""
+
+    tool_names: frozenset[str]
+    ceiling: Tier
+
+
+class InDatabase(Protocol):
+    """Runs a synchronous database function off the event loop, within a bounded pool."""
+
+    def __call__(
+        self, function: Callable[..., Answer], *args: Any, **kwargs: Any
+    ) -> Awaitable[Answer]: ...
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Everything a tool is handed besides its arguments. `call_id` is ours and never repeats."""
+
+    identity: RunIdentity
+    call_id: str
+    in_database: InDatabase
+
+
+Execute = Callable[[ToolContext, Json], Awaitable[ToolResult]]
+ProjectForModel = Callable[[ToolResult], Json]
+ProjectForMember = Callable[[ToolResult], Json]
+
+
+@dataclass(frozen=True)
+class ToolDescriptor:
+    """One tool: its contract towards the model, its limits and its two projections.
+
+    `family` is what a definition may ask for; `baseline` families come to every chat agent.
+    `parameters` is a JSON Schema (2020-12) with every bound; bounds of 2,000 and more are taken
+    out of what the model sees and enforced at execution. `timeout_s` None means the default.
+    """
+
+    name: str
+    label: str
+    description: str
+    parameters: Json
+    kind: ToolKind
+    tier: Tier
+    family: str
+    execute: Execute
+    project_for_model: ProjectForModel
+    project_for_member: ProjectForMember
+    timeout_s: float | None = None
+    presentation_only: bool = False
+    suppress_identical_repeat: bool = False
+    intent_hints: tuple[str, ...] = ()
+    run_artifact_targets_field: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One call as the model made it, given an id of ours: (run, step, ordinal).
+
+    `arguments` is None when what the model wrote could not be read; `unreadable` then says why.
+    """
+
+    call_id: str
+    step: int
+    ordinal: int
+    name: str
+    arguments: Json | None
+    unreadable: str | None = None
+    provider_id: str = ""
+
+
+Outcome = Literal[
+    "success",
+    "error",
+    "pending_confirmation",
+    "repeat_suppressed",
+    "denied",
+    "cancelled",
+    "timeout",
+]
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """How one call ended, with both views already bounded.
+
+    `model_view` is the text the model reads; `member_view` what people see. `ends_turn` is set
+    when the turn must close (an unknown write, a terminal denial).
+    """
+
+    call: ToolCall
+    outcome: Outcome
+    model_view: str
+    member_view: Json
+    presentation: tuple[Presentation, ...] = ()
+    sources: tuple[Json, ...] = ()
+    error_class: ErrorClass | None = None
+    failure_domain: Literal["tool", "caller"] = "tool"
+    denial: Reason | None = None
+    repair: RepairDirective | None = None
+    ends_turn: Reason | None = None
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What the boundary asks of the layer above, handed in by the turn's host.
+
+    `authority` re-resolves authority now and answers None when it cannot be proven.
+    """
+
+    authority: Callable[[RunIdentity], Authority | None]
+    in_database: InDatabase
+    offered: Mapping[str, ToolDescriptor] = field(default_factory=dict)

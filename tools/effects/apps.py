@@ -1,0 +1,8 @@
+"""Django app configuration."""
+
+from django.apps import AppConfig
+
+
+class EffectsConfig(AppConfig):
+    name = "tools.effects"
+    label = "effects"

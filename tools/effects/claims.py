@@ -1,0 +1,147 @@
+"""Claim, prove, renew and settle runs. Only the database clock decides about leases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection, transaction
+
+MAX_ATTEMPTS = 3  # a run whose worker died this often is settled as failed, not tried again
+
+
+class LeaseLost(Exception):
+    """The caller no longer owns the run: another worker holds a newer fence, or it is settled."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Proof of ownership: `fence` must accompany every write of the run."""
+
+    run_id: UUID
+    fence: int
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """What a renewal found: whether a stop has been asked for since."""
+
+    run_id: UUID
+    stop_requested: bool
+
+
+def enqueue(run_id: UUID, *, lane: UUID, ordinal: int, queue: str = "turns") -> None:
+    """Make a run claimable, in the caller's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO effects_runclaim (run_id, queue, lane, ordinal, state, fence, owner,"
+            " attempts) VALUES (%s, %s, %s, %s, 'queued', 0, '', 0)",
+            [run_id, queue, lane, ordinal],
+        )
+
+
+def claim(owner: str, *, limit: int, lease_s: float, queue: str = "turns") -> list[Claim]:
+    """Take up to `limit` runs that nobody holds, oldest first, each with its fence raised.
+
+    A run is left alone while an earlier run of its lane is open.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH due AS (
+                SELECT run_id FROM effects_runclaim AS candidate
+                 WHERE queue = %(queue)s AND state IN ('queued', 'running')
+                   AND (lease_until IS NULL OR lease_until < clock_timestamp())
+                   AND NOT EXISTS (
+                       SELECT 1 FROM effects_runclaim AS earlier
+                        WHERE earlier.lane = candidate.lane AND earlier.settled_at IS NULL
+                          AND earlier.ordinal < candidate.ordinal)
+                 ORDER BY created_at
+                 LIMIT %(limit)s
+                   FOR UPDATE SKIP LOCKED)
+            UPDATE effects_runclaim AS mine
+               SET fence = fence + 1, attempts = attempts + 1, owner = %(owner)s,
+                   state = 'running',
+                   lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
+              FROM due WHERE mine.run_id = due.run_id
+            RETURNING mine.run_id, mine.fence, mine.attempts
+            """,
+            {"queue": queue, "limit": limit, "owner": owner, "lease": lease_s},
+        )
+        return [Claim(*row) for row in cursor.fetchall()]
+
+
+def prove(run_id: UUID, fence: int) -> None:
+    """Lock the claim for the caller's transaction; raises `LeaseLost` when the fence is old."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM effects_runclaim WHERE run_id = %s AND fence = %s"
+            " AND settled_at IS NULL FOR UPDATE",
+            [run_id, fence],
+        )
+        if cursor.fetchone() is None:
+            raise LeaseLost(str(run_id))
+
+
+def renew(claims: Sequence[Claim], *, lease_s: float) -> list[Renewal]:
+    """Extend the leases still held; a claim missing from the answer has been lost."""
+    if not claims:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE effects_runclaim AS mine
+               SET lease_until = clock_timestamp() + make_interval(secs => %s)
+              FROM unnest(%s::uuid[], %s::bigint[]) AS held(run_id, fence)
+             WHERE mine.run_id = held.run_id AND mine.fence = held.fence
+               AND mine.state = 'running'
+            RETURNING mine.run_id, mine.stop_requested_at IS NOT NULL
+            """,
+            [lease_s, [held.run_id for held in claims], [held.fence for held in claims]],
+        )
+        return [Renewal(*row) for row in cursor.fetchall()]
+
+
+def release(run_id: UUID, fence: int) -> None:
+    """Give the run back unfinished, for another worker to take at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE effects_runclaim SET state = 'queued', lease_until = NULL, owner = '',"
+            " attempts = attempts - 1 WHERE run_id = %s AND fence = %s AND state = 'running'",
+            [run_id, fence],
+        )
+
+
+def settle(run_id: UUID, fence: int) -> None:
+    """Close the run for good, in the transaction that writes its terminal."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE effects_runclaim SET state = 'settled', settled_at = clock_timestamp(),"
+            " lease_until = NULL WHERE run_id = %s AND fence = %s AND settled_at IS NULL",
+            [run_id, fence],
+        )
+        if cursor.rowcount != 1:
+            raise LeaseLost(str(run_id))
+
+
+def request_stop(lane: UUID) -> list[UUID]:
+    """Ask every open run of a lane to stop; a repeat changes nothing. Returns the open runs."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE effects_runclaim"
+            " SET stop_requested_at = COALESCE(stop_requested_at, clock_timestamp())"
+            " WHERE lane = %s AND settled_at IS NULL RETURNING run_id",
+            [lane],
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+def stop_requested(run_id: UUID) -> bool:
+    """Whether a stop has been asked for."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT stop_requested_at IS NOT NULL FROM effects_runclaim WHERE run_id = %s",
+            [run_id],
+        )
+        row = cursor.fetchone()
+    return bool(row and row[0])
