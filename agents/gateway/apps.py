@@ -1,0 +1,8 @@
+"""Django app configuration."""
+
+from django.apps import AppConfig
+
+
+class GatewayConfig(AppConfig):
+    name = "agents.gateway"
+    label = "gateway"
