@@ -1,4 +1,4 @@
-"""Services that Kaizen brings along: PostgreSQL and a Redis-compatible server, started only when no URL names others.
+"""PostgreSQL and a Redis-compatible server brought along; started when no URL names others.
 
     failures     what refuses a start, in words
     layout       where data, sockets and programs of one KAIZEN_HOME lie, and whose they are

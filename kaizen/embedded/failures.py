@@ -4,7 +4,7 @@ import errno
 
 
 class StartRefused(Exception):
-    """Kaizen cannot start. `what` says what is wrong, `remedy` what to do; neither holds a secret."""
+    """Kaizen cannot start: what is wrong and what to do, neither with a secret in it."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(what)
@@ -27,7 +27,8 @@ def disk_full(place: object) -> StartRefused:
     """The refusal for a full disk."""
     return StartRefused(
         f"The disk that holds {place} is full.",
-        "Free some space (Kaizen wants at least 256 MiB there), or set KAIZEN_HOME to a folder on another disk.",
+        "Free some space (Kaizen wants at least 256 MiB there),"
+        " or set KAIZEN_HOME to a folder on another disk.",
     )
 
 

@@ -25,8 +25,8 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, with exactly this environment.
 
-    `on_parent_death` reaches it when the starting thread ends, however that happens; `user` is (uid, gid).
-    Standard output and error go together to `output`.
+    `on_parent_death` reaches it when the starting thread ends, however that happens; `user` is
+    (uid, gid). Standard output and error go together to `output`.
     """
     uid, gid = user or (KEEP, KEEP)
     words = [os.getpid(), int(on_parent_death), uid, gid]
@@ -52,7 +52,7 @@ def run(
     folder: Path | None = None,
     timeout_s: float = 120.0,
 ) -> tuple[int, str]:
-    """Run a program to its end and answer its exit code with what it printed. Raises TimeoutExpired."""
+    """Run a program to its end; answer exit code and output. Raises TimeoutExpired."""
     child = start(
         program,
         environment=environment,
@@ -72,7 +72,7 @@ def run(
 
 
 def can_use(uid: int, gid: int, test: str, path: Path) -> bool:
-    """Whether that user may use the path: `test` is -x, -r or -w. Asked as that user, so every rule counts."""
+    """Whether that user may use the path (`test` is -x, -r or -w), by asking as that user."""
     code, _ = run(
         ["/usr/bin/test", test, path],
         environment={},

@@ -1,7 +1,7 @@
 """Where everything of one KAIZEN_HOME lies, and which account owns the services' part of it.
 
-Started by root, the services run as an unprivileged account that often cannot enter root's own folders. Their
-data then lies under /var/lib/kaizen/<name>, where <name> comes from the path of the home.
+Started by root, the services run as an unprivileged account that often cannot enter root's own
+folders. Their data then lies under /var/lib/kaizen/<name>; <name> comes from the home's path.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from pathlib import Path
 from kaizen.embedded import launching
 from kaizen.embedded.failures import StartRefused, disk_full, from_os_error
 
-# A Unix socket's address holds 107 bytes; the longest name we put in the folder is ".s.PGSQL.5432.lock".
+# A Unix socket's address holds 107 bytes; the longest name put there is ".s.PGSQL.5432.lock".
 SOCKET_FOLDER_BYTES = 88
 FREE_SPACE_BYTES = 256 * 1024 * 1024
 # `nobody` is left to sandboxed programs, which must never share the database's identity.
@@ -48,6 +48,11 @@ class Layout:
         return self.state / "postgres"
 
     @property
+    def postgres_draft(self) -> Path:
+        """Where a data folder is made before it takes its name."""
+        return self.state / "postgres.new"
+
+    @property
     def valkey_data(self) -> Path:
         return self.state / "valkey"
 
@@ -68,8 +73,8 @@ class Layout:
 def prepare(home: Path) -> Layout:
     """Make the folders of this home and say where they are. Safe to repeat.
 
-    Raises StartRefused when the disk is full, a folder is not ours to use, or root has no account to give
-    the services.
+    Raises StartRefused when the disk is full, a folder is not ours to use, or root has no account
+    to give the services.
     """
     place = home
     try:
@@ -84,9 +89,9 @@ def prepare(home: Path) -> Layout:
         run = _socket_folder(home, "run")
         service_run = _socket_folder(state, "sockets")
         layout = Layout(home, state, run, service_run, account)
-        _own(run, None)
-        for folder in (layout.postgres_data, layout.valkey_data, service_run):
-            _own(folder, account)
+        own(run, None)
+        for folder in (layout.valkey_data, service_run):
+            own(folder, account)
     except OSError as fault:
         raise from_os_error(fault, place) from fault
     return layout
@@ -103,8 +108,9 @@ def service_account() -> Account | None:
             continue
         return Account(name, entry.pw_uid, entry.pw_gid)
     raise StartRefused(
-        "PostgreSQL does not run as root, and this system has no account 'daemon' or 'bin' to run it as.",
-        "Add one (useradd --system daemon), start Kaizen as an ordinary user, or set DATABASE_URL and REDIS_URL.",
+        "PostgreSQL does not run as root, and this system has no account 'daemon' to run it as.",
+        "Add one (useradd --system daemon), start Kaizen as an ordinary user,"
+        " or set DATABASE_URL and REDIS_URL.",
     )
 
 
@@ -130,7 +136,7 @@ def _socket_folder(parent: Path, name: str) -> Path:
     return Path(tempfile.gettempdir()) / f"kaizen-{os.geteuid()}-{name_of(parent)}-{name}"
 
 
-def _own(folder: Path, account: Account | None) -> None:
+def own(folder: Path, account: Account | None) -> None:
     """A private folder of the account's; refused when somebody else put something in its place."""
     folder.mkdir(mode=0o700, exist_ok=True)
     uid = os.geteuid() if account is None else account.uid

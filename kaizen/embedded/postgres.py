@@ -1,10 +1,11 @@
-"""The embedded PostgreSQL: initialise, start, shape its roles, stop. It listens on a Unix socket only.
+"""The embedded PostgreSQL: initialise, start, shape its roles, stop. Unix socket only.
 
-Roles: the administrator is used here alone; `kz_owner` owns the database and migrates; `kz_app` runs the
-product and owns nothing.
+Roles: the administrator is used here alone; `kz_owner` owns the database and migrates; `kz_app`
+runs the product and owns nothing.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -20,7 +21,7 @@ from kaizen.embedded import launching
 from kaizen.embedded.addresses import DATABASE, OWNER, RUNTIME, database
 from kaizen.embedded.credentials import Credentials
 from kaizen.embedded.failures import StartRefused, disk_full, from_os_error, out_of_space
-from kaizen.embedded.layout import Layout
+from kaizen.embedded.layout import Layout, own
 from kaizen.embedded.programs import postgres_install
 
 ADMIN = "kz_admin"
@@ -69,45 +70,38 @@ def initialise(layout: Layout, credentials: Credentials) -> bool:
     Raises StartRefused for a folder of another PostgreSQL version and for a full disk.
     """
     data = layout.postgres_data
-    marker = data / "PG_VERSION"
-    if marker.exists():
-        _refuse_other_version(data, marker.read_text().strip())
+    if data.exists():
+        _refuse_other_version(data)
         return False
-    if any(data.iterdir()):
-        raise StartRefused(
-            f"{data} is not empty and not a PostgreSQL folder (a first start may have been cut off).",
-            "Move that folder away and start again.",
-        )
-    user = _user(layout)
+    draft = layout.postgres_draft
     password_file = _password_file(layout, credentials.database_admin)
     try:
+        shutil.rmtree(draft, ignore_errors=True)  # left by a first start that was cut off
+        own(draft, layout.account)
         code, output = launching.run(
             [
                 postgres_install(layout) / "bin" / "initdb",
-                f"--pgdata={data}",
+                f"--pgdata={draft}",
                 f"--username={ADMIN}",
                 f"--pwfile={password_file}",
                 "--auth-local=scram-sha-256",
                 "--auth-host=scram-sha-256",
                 "--encoding=UTF8",
                 "--locale=C",
-                # The builds we meet differ in ICU and system locales; this provider is in all of them.
+                # Builds differ in ICU and system locales; this provider is in all of them.
                 "--locale-provider=builtin",
                 "--builtin-locale=C.UTF-8",
             ],
             environment=MINIMAL_ENVIRONMENT,
-            user=user,
+            user=_user(layout),
             folder=Path("/"),
         )
+        _refuse_failed_initialisation(layout, code, output)
+        draft.rename(data)
+    except OSError as fault:
+        raise from_os_error(fault, data) from fault
     finally:
         password_file.unlink(missing_ok=True)
-    if code != 0:
-        if out_of_space(output):
-            raise disk_full(data)
-        raise StartRefused(
-            f"PostgreSQL could not create its data folder {data}: {_last_line(output)}",
-            "See the line above; `manage.py doctor` checks the usual causes.",
-        )
     return True
 
 
@@ -116,18 +110,15 @@ def start(
 ) -> Postgres:
     """Start the server on an initialised folder and wait until it answers.
 
-    With `durable=False` nothing is forced to disk: for databases of a test run, thrown away after it.
+    With `durable=False` nothing is forced to disk: for a test run, whose data is thrown away.
     Raises StartRefused when an older server does not end or the new one does not come up.
     """
     _wait_for_old_server(layout)
     settings = {**SERVER_SETTINGS, "unix_socket_directories": str(layout.service_run)}
     if not durable:
         settings |= {"fsync": "off", "full_page_writes": "off"}
-    program: list[str | Path] = [
-        postgres_install(layout) / "bin" / "postgres",
-        "-D",
-        layout.postgres_data,
-    ]
+    server_program = postgres_install(layout) / "bin" / "postgres"
+    program: list[str | Path] = [server_program, "-D", layout.postgres_data]
     for name, value in settings.items():
         program += ["-c", f"{name}={value}"]
     process = launching.start(
@@ -226,13 +217,33 @@ def _old_server(data: Path) -> int | None:
     return pid if name == "postgres" else None
 
 
-def _refuse_other_version(data: Path, version: str) -> None:
+def _refuse_other_version(data: Path) -> None:
+    try:
+        version = (data / "PG_VERSION").read_text().strip()
+    except FileNotFoundError:
+        raise StartRefused(
+            f"{data} is not a PostgreSQL data folder.",
+            "Move it away and start again; Kaizen makes a new, empty one.",
+        ) from None
     if version != str(MAJOR_VERSION):
         raise StartRefused(
-            f"{data} was made by PostgreSQL {version}; this Kaizen brings PostgreSQL {MAJOR_VERSION}.",
-            f"Move the data over (pg_dumpall with version {version}, then load it into a new folder), or name "
-            "a server of your own in DATABASE_URL. To begin empty, move that folder away.",
+            f"{data} was made by PostgreSQL {version};"
+            f" this Kaizen brings PostgreSQL {MAJOR_VERSION}.",
+            f"Move the data over (pg_dumpall with version {version}, loaded into a new folder),"
+            " or name a server of your own in DATABASE_URL."
+            " To begin with an empty database, move that folder away.",
         )
+
+
+def _refuse_failed_initialisation(layout: Layout, code: int, output: str) -> None:
+    if code == 0:
+        return
+    if out_of_space(output):
+        raise disk_full(layout.state)
+    raise StartRefused(
+        f"PostgreSQL could not create its data folder: {_last_line(output)}",
+        f"The folder is {layout.postgres_data}; `manage.py doctor` checks the usual causes.",
+    )
 
 
 def _did_not_start(layout: Layout, how: str) -> StartRefused:

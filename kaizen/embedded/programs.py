@@ -1,7 +1,7 @@
 """The server programs inside installed packages, made executable for the account that runs them.
 
-The packages' own Python layers are never imported: as root one of them would add a system user and open up
-parent folders.
+The packages' own Python layers are never imported: as root one of them would add a system user
+and open up parent folders.
 """
 
 import importlib.metadata
@@ -46,7 +46,8 @@ def package_folder(package: str) -> Path:
     if found is None or found.origin is None:
         raise StartRefused(
             f"The package {package.replace('_', '-')} is not installed.",
-            "Run `make setup`, or set DATABASE_URL, REDIS_URL and KAIZEN_MODEL_BASE_URL to services of your own.",
+            "Run `make setup`, or set DATABASE_URL, REDIS_URL and KAIZEN_MODEL_BASE_URL"
+            " to services of your own.",
         )
     return Path(found.origin).parent
 
@@ -54,7 +55,8 @@ def package_folder(package: str) -> Path:
 def _usable(program: Path, account: Account | None) -> bool:
     if not program.is_file():
         raise StartRefused(
-            f"{program.name} for this kind of machine ({platform.machine()}) is not in the installed packages.",
+            f"The installed packages hold no {program.name} for this kind of machine"
+            f" ({platform.machine()}).",
             "Set DATABASE_URL and REDIS_URL to a PostgreSQL and a Redis of your own.",
         )
     return account is None or launching.can_use(account.uid, account.gid, "-x", program)

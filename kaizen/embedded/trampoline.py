@@ -1,8 +1,11 @@
 """Last step before a child becomes its program: give up root, tie its life to its parent, exec.
 
-Run as a file by a bare interpreter (`python -I -S trampoline.py PARENT SIGNAL UID GID -- PROGRAM ...`), so
-it imports nothing of Kaizen. The order matters: the kernel forgets the parent-death signal when a process
-changes its user, so the user is changed first. UID and GID are -1 to keep the present ones.
+Run as a file by a bare interpreter, so it imports nothing of Kaizen:
+
+    python -I -S trampoline.py PARENT SIGNAL UID GID -- PROGRAM ...
+
+The order matters: the kernel forgets the parent-death signal when a process changes its user, so
+the user is changed first. UID and GID are -1 to keep the present ones.
 """
 
 import ctypes
