@@ -1,0 +1,32 @@
+// Bundles the browser sources under static/ into static/build/. Run by `npm run build`.
+import { rmSync } from "node:fs";
+import { context, build } from "esbuild";
+
+const options = {
+  absWorkingDir: import.meta.dirname,
+  entryPoints: {
+    shell: "static/ts/shell.ts",
+    chat: "static/ts/chat.ts",
+    kaizen: "static/css/kaizen.css",
+  },
+  outdir: "static/build",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: ["es2022", "chrome123", "firefox121", "safari17.5"],
+  minify: true,
+  sourcemap: false,
+  legalComments: "linked",
+  chunkNames: "chunks/[name]-[hash]",
+  assetNames: "fonts/[name]-[hash]",
+  loader: { ".svg": "text", ".woff2": "file" },
+  logLevel: "warning",
+};
+
+if (process.argv.includes("--watch")) {
+  const watcher = await context({ ...options, logLevel: "info" });
+  await watcher.watch();
+} else {
+  rmSync(new URL("static/build", import.meta.url), { recursive: true, force: true });
+  await build(options);
+}
