@@ -1,0 +1,122 @@
+"""Artifacts and their immutable versions."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Length, Now
+from django.db.models.lookups import LessThanOrEqual
+from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
+
+from artifacts.querysets import ArtifactQuerySet, ArtifactVersionQuerySet
+from audit.limits import limit
+
+CONTENT_CHARACTERS = limit(
+    "artifact.content", 100_000, "characters", "Length of one version of an artifact."
+)
+TITLE_CHARACTERS = limit("artifact.title", 200, "characters", "Length of an artifact's title.")
+LANGUAGE_CHARACTERS = limit(
+    "artifact.language", 40, "characters", "Length of the language name of a code artifact."
+)
+
+
+class ArtifactKind(models.TextChoices):
+    """What the content is, which decides how it is checked and shown. HTML and SVG are code."""
+
+    MARKDOWN = "markdown"
+    CODE = "code"
+    GRAPH = "graph"
+    RENDERABLE = "renderable"
+    TEXT = "text"
+
+
+class Artifact(models.Model):
+    """An artifact's identity: the stable root its versions hang from. `head` is the newest.
+
+    `conversation_id` is where it was made, or empty; no foreign key, as this layer does not know
+    conversations. Title and kind are stated once for all versions. Deleted artifacts are hidden
+    from everyone and keep their versions.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    title = models.CharField(max_length=TITLE_CHARACTERS)
+    kind = models.CharField(max_length=12, choices=ArtifactKind.choices)
+    head = models.PositiveIntegerField(default=1)
+    conversation_id = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    updated_at = models.DateTimeField(db_default=Now())
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ArtifactQuerySet.as_manager()
+
+    class Meta:
+        permissions = [
+            ("view_shared_artifact", "Can read the artifact"),
+            ("edit_artifact", "Can read the artifact and write versions of it"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(kind__in=ArtifactKind.values), name="artifact_kind_is_known"
+            ),
+        ]
+        indexes = [
+            # a person's own artifacts, newest first
+            models.Index(
+                fields=["owner", "-updated_at"],
+                name="artifacts_of_owner",
+                condition=models.Q(deleted_at__isnull=True),
+            ),
+            # what a conversation has made
+            models.Index(
+                fields=["conversation_id", "-updated_at"],
+                name="artifacts_of_conversation",
+                condition=models.Q(deleted_at__isnull=True),
+            ),
+        ]
+
+
+class ArtifactVersion(models.Model):
+    """One immutable version; the database refuses change and removal.
+
+    `run_id` and `call_id` are set when a run wrote it: one call writes at most one version, ever.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    content = models.TextField()
+    language = models.CharField(max_length=LANGUAGE_CHARACTERS, blank=True, default="")
+    digest = models.CharField(max_length=71)
+    author_principal = models.CharField(max_length=100)
+    run_id = models.UUIDField(null=True)
+    call_id = models.CharField(max_length=100, blank=True, default="")
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = ArtifactVersionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["artifact", "number"], name="one_artifact_version_per_number"
+            ),
+            models.UniqueConstraint(
+                fields=["run_id", "call_id"],
+                name="one_artifact_version_per_call",
+                condition=models.Q(run_id__isnull=False),
+            ),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("content"), int(CONTENT_CHARACTERS)),
+                name="artifact_content_is_bounded",
+            ),
+        ]
+
+
+class ArtifactUserObjectPermission(UserObjectPermissionBase):
+    """A direct share of an artifact with one person."""
+
+    content_object = models.ForeignKey(Artifact, on_delete=models.CASCADE)
+
+
+class ArtifactGroupObjectPermission(GroupObjectPermissionBase):
+    """A direct share of an artifact with a group, such as a shared room's."""
+
+    content_object = models.ForeignKey(Artifact, on_delete=models.CASCADE)

@@ -1,0 +1,65 @@
+"""Who may see and edit an artifact. SQL only; superusers are not exempt."""
+
+from typing import Any, Final, Protocol, Self
+from uuid import UUID
+
+from django.apps import apps
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+# Editing includes reading.
+READ: Final = ("view_shared_artifact", "edit_artifact")
+EDIT: Final = ("edit_artifact",)
+
+
+class Actor(Protocol):
+    """The person who asks: an id and whether the account is switched on."""
+
+    @property
+    def pk(self) -> Any: ...
+
+    is_active: bool
+
+
+class ArtifactQuerySet(models.QuerySet[Any]):
+    """Artifacts as one person may reach them."""
+
+    def visible_to(self, actor: Actor) -> Self:
+        """Own artifacts and those shared with the person or a group of theirs."""
+        return self._living(actor).filter(Q(owner_id=actor.pk) | _shared(actor, READ))
+
+    def editable_by(self, actor: Actor) -> Self:
+        """Artifacts a person may write another version of."""
+        return self._living(actor).filter(Q(owner_id=actor.pk) | _shared(actor, EDIT))
+
+    def owned_by(self, actor: Actor) -> Self:
+        """Artifacts a person may delete and share."""
+        return self._living(actor).filter(owner_id=actor.pk)
+
+    def made_in(self, conversation_id: UUID) -> Self:
+        """Artifacts a conversation has made."""
+        return self.filter(conversation_id=conversation_id)
+
+    def _living(self, actor: Actor) -> Self:
+        return self.filter(deleted_at__isnull=True) if actor.is_active else self.none()
+
+
+class ArtifactVersionQuerySet(models.QuerySet[Any]):
+    """Versions, reached through an artifact the person may see."""
+
+    def visible_to(self, actor: Actor) -> Self:
+        """Every version of visible artifacts."""
+        artifacts = apps.get_model("artifacts", "Artifact").objects.visible_to(actor)
+        return self.filter(artifact__in=artifacts)
+
+
+def _shared(actor: Actor, codenames: tuple[str, ...]) -> Q:
+    by_person = apps.get_model("artifacts", "ArtifactUserObjectPermission").objects.filter(
+        content_object=OuterRef("pk"), user_id=actor.pk, permission__codename__in=codenames
+    )
+    by_group = apps.get_model("artifacts", "ArtifactGroupObjectPermission").objects.filter(
+        content_object=OuterRef("pk"),
+        group__user=actor.pk,
+        permission__codename__in=codenames,
+    )
+    return Q(Exists(by_person)) | Q(Exists(by_group))
