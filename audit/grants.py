@@ -12,11 +12,11 @@ from django.db import connections, transaction
 
 from audit.append_only import BULK_TRIGGER, ROW_TRIGGER
 
-# Tables the runtime role only reads: changing them is the owner's work.
-READ_ONLY_TABLES = ("django_migrations",)
-
-# The heads of the audit chains move, but none is ever added or taken away at run time.
-UPDATE_ONLY_TABLES = ("audit_chainhead",)
+# Privileges the runtime role does not get on single tables, beside the append-only ones.
+WITHHELD = {
+    "django_migrations": "INSERT, UPDATE, DELETE",  # what was migrated is the owner's word
+    "audit_chain_head": "INSERT, DELETE",  # heads move, but none is added or taken away
+}
 
 APPEND_ONLY_TABLES = """
 SELECT c.relname, array_remove(string_to_array(encode(row_trigger.tgargs, 'escape'), '\\000'), '')
@@ -61,10 +61,9 @@ def apply(*, role: str, using: str) -> None:
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {to}",
         ):
             cursor.execute(statement)
-        for table in READ_ONLY_TABLES:
-            cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON {quote(table)} FROM {to}")
-        for table in UPDATE_ONLY_TABLES:
-            cursor.execute(f"REVOKE INSERT, DELETE ON {quote(table)} FROM {to}")
+        for table, privileges in WITHHELD.items():
+            if table in connection.introspection.table_names(cursor):
+                cursor.execute(f"REVOKE {privileges} ON {quote(table)} FROM {to}")
         cursor.execute(APPEND_ONLY_TABLES, [BULK_TRIGGER, ROW_TRIGGER])
         for table, columns in cursor.fetchall():
             cursor.execute(f"REVOKE UPDATE, DELETE ON {quote(table)} FROM {to}")
