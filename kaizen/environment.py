@@ -1,4 +1,4 @@
-"""Typed readers of the process environment. A bad value stops start-up and is named, never shown."""
+"""Typed readers of the process environment. A bad value stops start-up and is named, not shown."""
 
 import os
 from pathlib import Path

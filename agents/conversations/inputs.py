@@ -87,9 +87,7 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
         ).first()
         if earlier is not None:
             if earlier.body_digest != message.digest:
-                raise Refusal(
-                    Reason.IDEMPOTENCY_CONFLICT, "This key was used for another message."
-                )
+                raise Refusal(Reason.IDEMPOTENCY_CONFLICT, "This key was used for another message.")
             return Accepted(
                 earlier.id, earlier.run_id, earlier.accepted_position, earlier.status, False
             )

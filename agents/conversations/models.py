@@ -14,9 +14,7 @@ class Conversation(models.Model):
     """
 
     id = models.UUIDField(primary_key=True)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     title = models.CharField(max_length=200, blank=True, default="")
     agent = models.ForeignKey(
         "definitions.Agent", null=True, on_delete=models.PROTECT, related_name="+"
@@ -58,12 +56,8 @@ class Input(models.Model):
     """What a member asked, accepted once. `run_id` names the turn that works it."""
 
     id = models.UUIDField(primary_key=True)
-    conversation = models.ForeignKey(
-        Conversation, on_delete=models.PROTECT, related_name="inputs"
-    )
-    member = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="inputs")
+    member = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     agent = models.ForeignKey("definitions.Agent", on_delete=models.PROTECT, related_name="+")
     deployment_id = models.UUIDField(null=True)
     message = models.TextField()

@@ -67,7 +67,7 @@ def _fault(field: str, reason: Reason) -> dict[str, str]:
 def _name(value: Any) -> bool:
     return (
         isinstance(value, str)
-        and 0 < len(value.strip())
+        and len(value.strip()) > 0
         and len(value) <= NAME_CHARACTERS
         and not UNPRINTABLE.search(value)
         and "\n" not in value

@@ -46,9 +46,7 @@ class Agent(models.Model):
     )
     owner_principal = models.CharField(max_length=100)
     protected = models.BooleanField(default=False)
-    audience = models.CharField(
-        max_length=10, choices=Audience.choices, default=Audience.PRIVATE
-    )
+    audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.PRIVATE)
     head = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())

@@ -21,9 +21,7 @@ def create(*, actor: Member, content: Any) -> AgentVersion:
     Raises `Invalid` for a definition that may not be, or a name the actor already uses.
     """
     checked = definition.checked(content)
-    agent = Agent(
-        id=uuid4(), owner=actor, owner_principal=actor.principal, **_shown(checked)
-    )
+    agent = Agent(id=uuid4(), owner=actor, owner_principal=actor.principal, **_shown(checked))
     try:
         with transaction.atomic():
             agent.save(force_insert=True)
@@ -32,9 +30,7 @@ def create(*, actor: Member, content: Any) -> AgentVersion:
         raise _name_taken() from None
 
 
-def append(
-    *, actor: Member, agent_id: UUID, content: Any, expected_version: int
-) -> AgentVersion:
+def append(*, actor: Member, agent_id: UUID, content: Any, expected_version: int) -> AgentVersion:
     """The next version of an agent the actor may edit.
 
     Raises `NotFound` when the actor may not even see it or may not edit it, `Conflict` when
@@ -63,9 +59,7 @@ def append(
 def delete(*, actor: Member, agent_id: UUID) -> None:
     """Retire an agent of the actor: it can no longer be used; its history stays readable."""
     with transaction.atomic():
-        retired = (
-            Agent.objects.owned_by(actor).filter(id=agent_id).update(deleted_at=Now())
-        )
+        retired = Agent.objects.owned_by(actor).filter(id=agent_id).update(deleted_at=Now())
         if not retired:
             raise NotFound()
         funnel.record(

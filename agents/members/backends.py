@@ -39,6 +39,4 @@ class ThrottledModelBackend(ModelBackend):
 
 
 def _record_failure(reason: Reason) -> None:
-    funnel.record(
-        action=Action.SIGN_IN_FAILED, actor="anonymous", outcome="denied", reason=reason
-    )
+    funnel.record(action=Action.SIGN_IN_FAILED, actor="anonymous", outcome="denied", reason=reason)

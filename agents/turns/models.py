@@ -21,9 +21,7 @@ class Turn(models.Model):
     conversation = models.ForeignKey(
         "conversations.Conversation", on_delete=models.PROTECT, related_name="turns"
     )
-    member = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
-    )
+    member = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     agent_version = models.ForeignKey(
         "definitions.AgentVersion", on_delete=models.PROTECT, related_name="+"
     )

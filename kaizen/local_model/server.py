@@ -1,0 +1,50 @@
+"""llama.cpp's own HTTP server, run inside this process."""
+
+import os
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+
+import xllamacpp
+
+from kaizen.local_model.weights import Weights
+
+CONTEXT_TOKENS = 8_192
+PARALLEL_REQUESTS = 2
+THREADS_MAX = 4
+QUIET = 1  # errors only; the server would print every request with its prompt's size
+
+
+def serve(weights: Weights, socket: Path, key: str) -> None:
+    """Serve until SIGTERM or SIGINT. The socket is made anew; every request needs the key."""
+    ended = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        ended.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    socket.unlink(missing_ok=True)
+    server = xllamacpp.Server(_parameters(weights, socket, key))
+    print(f"serving {weights.name} with {CONTEXT_TOKENS} tokens of context", flush=True)
+    ended.wait()
+    del server
+    socket.unlink(missing_ok=True)
+
+
+def _parameters(weights: Weights, socket: Path, key: str) -> xllamacpp.CommonParams:
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path = str(weights.file)
+    wanted.model_alias = {weights.name}
+    wanted.hostnames = [str(socket)]
+    wanted.api_keys = [key]
+    wanted.n_ctx = CONTEXT_TOKENS
+    wanted.n_parallel = PARALLEL_REQUESTS
+    wanted.kv_unified = True  # one long conversation may use the whole context
+    wanted.cache_ram_mib = 0  # the default keeps up to 8 GiB of old prompts
+    wanted.cpuparams.n_threads = min(THREADS_MAX, os.cpu_count() or 1)
+    wanted.ui = False
+    wanted.endpoint_slots = False
+    wanted.verbosity = QUIET
+    return wanted

@@ -1,0 +1,1 @@
+"""Tests mirror the source; boundaries/ holds the trip-wires, journeys/ the whole stories."""
