@@ -113,14 +113,15 @@ class Reason(StrEnum):
     PROVIDER_ERROR = auto()
     TOOL_ERROR = auto()
     # What exactly went wrong with a provider: no connection, refused by status, credentials
-    # refused, cut off in the middle, an answer nobody can read, nothing in the answer, context
-    # over its window.
+    # refused, cut off in the middle, an answer nobody can read, nothing in the answer, a tool
+    # schema it cannot follow, context over its window.
     PROVIDER_UNREACHABLE = auto()
     PROVIDER_REFUSED = auto()
     PROVIDER_CREDENTIALS = auto()
     PROVIDER_CUT_OFF = auto()
     PROVIDER_GARBAGE = auto()
     PROVIDER_EMPTY_RESPONSE = auto()
+    PROVIDER_GRAMMAR = auto()
     PROVIDER_EMPTY_RESPONSE_EXHAUSTED = auto()
     CONTEXT_TOO_LONG = auto()
     CONTENT_FILTERED = auto()
