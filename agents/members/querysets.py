@@ -1,6 +1,6 @@
 """Which rows about people a person may see."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from agents.members.models import Member
 
 
-class AccessTokenQuerySet(models.QuerySet["models.Model"]):
+class AccessTokenQuerySet(models.QuerySet[Any]):
     """Access tokens, always asked for a person or by digest."""
 
     def visible_to(self, member: "Member") -> Self:
