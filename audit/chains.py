@@ -17,6 +17,10 @@ from audit import canonical
 CHAINS = 16  # fixed for ever: a row's id is sequence * 16 + chain
 
 
+class HeadMissing(RuntimeError):
+    """The head of a chain is gone: somebody tampered, and nothing may be done unrecorded."""
+
+
 @dataclass(frozen=True)
 class Row:
     """Everything an audit row says, in the order it is hashed. Absent texts are empty, never

@@ -50,12 +50,6 @@ class Unrecordable(ValueError):
     """A code outside the closed vocabularies, or an actor or subject of the wrong form."""
 
 
-class ChainMissing(RuntimeError):
-    """The head of a chain is gone: somebody tampered with the audit, and nothing may be done
-    unrecorded.
-    """
-
-
 @dataclass(frozen=True)
 class Record:
     """One row to be written. `subject` is (kind, id)."""
@@ -105,7 +99,7 @@ def record_all(records: Sequence[Record], *, using: str = "default") -> None:
         cursor.execute(TAKE_HEAD, [chains.chain_of(clean[0].actor, clean[0].run_id)])
         head = cursor.fetchone()
         if head is None:
-            raise ChainMissing("an audit chain has no head")
+            raise chains.HeadMissing("an audit chain has no head")
         chain, sequence, previous_hash, at, _ = head
         values: list[Any] = []
         for one in clean:

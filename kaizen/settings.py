@@ -118,6 +118,11 @@ DATABASES = {
 }
 # What the runtime role may do with tables is granted after each migration.
 RUNTIME_ROLE = DATABASES["default"]["USER"]
+# Strict: a code outside the vocabularies raises. Otherwise it is recorded as `overflow`.
+AUDIT_STRICT = environment.boolean("KAIZEN_AUDIT_STRICT", False)
+# Anchors of the audit chains always go to the log; a file on another disk proves more.
+_ANCHOR_FILE = environment.text("KAIZEN_AUDIT_ANCHOR_FILE", "")
+AUDIT_ANCHOR_FILE = Path(_ANCHOR_FILE) if _ANCHOR_FILE else None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "members.Member"
