@@ -111,6 +111,19 @@ class Services:
             urls.pop("REDIS_URL")
         return urls
 
+    def restarts(self) -> dict[str, Callable[[int], subprocess.Popen[bytes]]]:
+        """How to start each running server again after it ended by itself, given its output."""
+        starts = {"postgres": self._postgres_again, "valkey": self._valkey_again}
+        return {name: starts[name] for name in self.processes()}
+
+    def _postgres_again(self, output: int) -> subprocess.Popen[bytes]:
+        self.postgres = postgres.start(self.layout, self.credentials, output=output)
+        return self.postgres.process
+
+    def _valkey_again(self, output: int) -> subprocess.Popen[bytes]:
+        self.valkey = valkey.start(self.layout, self.credentials, output=output)
+        return self.valkey.process
+
     def processes(self) -> dict[str, subprocess.Popen[bytes]]:
         """Running servers by name."""
         found: dict[str, subprocess.Popen[bytes]] = {}

@@ -22,7 +22,9 @@ def main() -> int:
     try:
         key = os.environ.get(KEY_NAME, "")
         if not key:
-            raise StartRefused(f"{KEY_NAME} is not set.", "The local model answers nobody without it.")
+            raise StartRefused(
+                f"{KEY_NAME} is not set.", "The local model answers nobody without it."
+            )
         serve(chosen(os.environ), socket, key)
     except StartRefused as refusal:
         print(f"kaizen: {refusal}", file=sys.stderr)

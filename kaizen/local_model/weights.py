@@ -22,7 +22,7 @@ class Weights:
 
 
 def chosen(environment: Mapping[str, str]) -> Weights:
-    """The file named by KAIZEN_LOCAL_MODEL, else the one that was installed. Raises StartRefused."""
+    """The file named by KAIZEN_LOCAL_MODEL, else the installed one. Raises StartRefused."""
     named = environment.get("KAIZEN_LOCAL_MODEL", "").strip()
     if named:
         file = Path(named).expanduser().resolve()
