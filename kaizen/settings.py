@@ -165,6 +165,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
 
+TURN_WORKER = {
+    "capacity": environment.integer("KAIZEN_TURNS", 256, minimum=1, maximum=2_000),
+    "lease_s": environment.integer("KAIZEN_LEASE_SECONDS", 30, minimum=2, maximum=600),
+}
+
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",

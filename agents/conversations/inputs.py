@@ -28,7 +28,8 @@ MAX_OPEN_INPUTS = limit(
     "conversation.queue", 10, "count", "Messages of one conversation that may wait at once."
 )
 TITLE_CHARACTERS: Final = 60  # a title made from the first message
-KEY = re.compile(r"[\x21-\x7e]{1,200}")
+# 1 to 200 printable characters, no blank at either end (headers lose those on the way).
+KEY: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?")
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
                 subject=("conversation", str(conversation.id)),
                 details={"runs": len(stopped)},
             )
-            transaction.on_commit(publication.wake_workers)
+            transaction.on_commit(publication.hurry_stop)
     return stopped
 
 
@@ -212,3 +213,15 @@ def _title(text: str) -> str:
     if len(line) <= TITLE_CHARACTERS:
         return line
     return line[:TITLE_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
+
+
+def claimed(run_id: UUID) -> Input:
+    """The input a claimed run works, with its conversation, agent and member: for the worker that
+    holds the claim, never for a door.
+    """
+    return Input.objects.select_related("conversation", "agent", "member").get(run_id=run_id)
+
+
+def set_status(input_id: UUID, status: InputStatus) -> None:
+    """Move an open input on, in the caller's transaction; an ended one stays as it is."""
+    Input.objects.open().filter(id=input_id).update(status=status)

@@ -1,9 +1,11 @@
 """Who may see conversations and inputs. SQL only; the actor is always an argument."""
 
 from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from django.apps import apps
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
 if TYPE_CHECKING:
     from agents.members.models import Member
@@ -35,6 +37,19 @@ class ConversationQuerySet(models.QuerySet[Any]):
     def archived(self) -> Self:
         """Put aside by their owner."""
         return self.filter(archived_at__isnull=False)
+
+    def with_agent(self, named: str) -> Self:
+        """Whose last agent has this id, or else this name."""
+        try:
+            return self.filter(agent_id=UUID(named))
+        except ValueError:
+            return self.filter(agent__name=named)
+
+    def matching(self, words: str) -> Self:
+        """Whose title or messages hold the words, in any case."""
+        inputs = apps.get_model("conversations", "Input").objects
+        asked = inputs.filter(conversation=OuterRef("pk"), message__icontains=words)
+        return self.filter(Q(title__icontains=words) | Exists(asked))
 
 
 class InputQuerySet(models.QuerySet[Any]):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 USE: Final = ("use_agent", "duplicate_agent", "edit_agent")
 DUPLICATE: Final = ("duplicate_agent",)
 EDIT: Final = ("edit_agent",)
+READ: Final = (*DUPLICATE, *EDIT)
 
 
 class AgentQuerySet(models.QuerySet[Any]):
@@ -36,6 +37,17 @@ class AgentQuerySet(models.QuerySet[Any]):
             | _shared(member, DUPLICATE)
         )
 
+    def readable_by(self, member: "Member") -> Self:
+        """Agents whose definition and versions a person may read: those they may copy or edit.
+
+        Using an agent is not enough: who can read a persona can copy it.
+        """
+        return self._living(member).filter(
+            Q(owner_id=member.pk)
+            | Q(audience="everyone", protected=True)
+            | _shared(member, READ)
+        )
+
     def editable_by(self, member: "Member") -> Self:
         """Agents a person may append a version to; never a protected one."""
         return self._living(member).filter(
@@ -45,6 +57,10 @@ class AgentQuerySet(models.QuerySet[Any]):
     def owned_by(self, member: "Member") -> Self:
         """Agents a person may delete and share."""
         return self._living(member).filter(owner_id=member.pk, protected=False)
+
+    def matching(self, words: str) -> Self:
+        """Whose name or description holds the words, in any case."""
+        return self.filter(Q(name__icontains=words) | Q(description__icontains=words))
 
     def _living(self, member: "Member") -> Self:
         return self.filter(deleted_at__isnull=True) if member.is_active else self.none()

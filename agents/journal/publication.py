@@ -20,6 +20,8 @@ from agents.journal.models import Entry
 SHARDS: Final = 4  # channels that live traffic is spread over, by conversation
 WAKE_CHANNEL: Final = "kz:wake"
 ASK_CHANNEL: Final = "kz:ask"
+RUN: Final = b"run"  # wake-up: a run can be claimed
+STOP: Final = b"stop"  # wake-up: a stop was asked for
 SOCKET_TIMEOUT_S: Final = 0.5  # a doorbell is not worth a longer wait
 QUIET_AFTER_FAILURE_S: Final = 1.0  # do not pay the timeout for every entry of an outage
 
@@ -74,4 +76,9 @@ def announce(stream_id: UUID, entries: Sequence[Entry]) -> None:
 
 def wake_workers() -> None:
     """Tell turn workers that a run can be claimed."""
-    doorbell().ring(WAKE_CHANNEL, b"1")
+    doorbell().ring(WAKE_CHANNEL, RUN)
+
+
+def hurry_stop() -> None:
+    """Tell turn workers that a stop was asked for; they would see it at the next renewal."""
+    doorbell().ring(WAKE_CHANNEL, STOP)

@@ -1,6 +1,10 @@
 """Reading a stream from a position. The primary database only: a replica may be behind."""
 
+from typing import Any, NamedTuple
 from uuid import UUID
+
+import orjson
+from django.db import connection
 
 from agents.journal.models import Entry, Stream
 
@@ -39,3 +43,29 @@ def heads(stream_ids: list[UUID]) -> dict[UUID, int]:
 def of_run(run_id: UUID) -> list[Entry]:
     """All entries of one run in order, private parts included: what recovery rebuilds from."""
     return list(Entry.objects.filter(run_id=run_id).order_by("position"))
+
+
+class Row(NamedTuple):
+    """What a transcript needs of an entry, private part included."""
+
+    position: int
+    run_id: UUID
+    kind: str
+    data: Any
+    private: Any
+
+
+def for_model(stream_id: UUID, position: int, kinds: list[str]) -> list[Row]:
+    """Entries of some kinds after a position, without the cost of model instances: this read is
+    on the way to the first token.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT position, run_id, kind, data::text, private::text FROM journal_entry"
+            " WHERE stream_id = %s AND position > %s AND kind = ANY(%s) ORDER BY position",
+            [stream_id, position, kinds],
+        )
+        return [
+            Row(at, run_id, kind, orjson.loads(data), private and orjson.loads(private))
+            for at, run_id, kind, data, private in cursor.fetchall()
+        ]

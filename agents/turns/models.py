@@ -33,3 +33,10 @@ class Turn(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     objects = TurnQuerySet.as_manager()
+
+
+class WorkerHeartbeat(models.Model):
+    """When a turn worker was last seen."""
+
+    owner = models.CharField(max_length=100, primary_key=True)
+    seen_at = models.DateTimeField(db_default=Now())

@@ -52,3 +52,17 @@ class RunClaim(models.Model):
                 condition=models.Q(settled_at__isnull=True),
             ),
         ]
+
+
+class Reservation(models.Model):
+    """The intent of one write effect: it began, whatever became of it."""
+
+    run_id = models.UUIDField()
+    call_id = models.CharField(max_length=100)
+    fence = models.BigIntegerField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run_id", "call_id"], name="one_intent_per_call"),
+        ]

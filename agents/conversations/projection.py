@@ -1,0 +1,111 @@
+"""How acceptances and refusals look to programs. REST answers and socket replies both say this.
+
+Numbers are HTTP statuses because the public contract gives socket replies "as the POST would
+answer"; nothing here knows requests or responses.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from agents.conversations.inputs import Accepted, Message
+from audit.reasons import Reason
+from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, RateLimited, Refusal
+
+ACCEPTED_STATUS: Final = 202
+
+# Statuses of refusals that are not told by their class; everything else is a conflict of states.
+_STATUSES: Final[Mapping[Reason, int]] = {
+    Reason.BAD_JSON: 400,
+    Reason.BAD_REQUEST: 400,
+    Reason.INVALID_CURSOR: 400,
+    Reason.IDEMPOTENCY_KEY_REQUIRED: 400,
+    Reason.IDEMPOTENCY_KEY_INVALID: 400,
+    Reason.NOT_AUTHENTICATED: 401,
+    Reason.BAD_CREDENTIALS: 401,
+    Reason.TOKEN_EXPIRED: 401,
+    Reason.TOKEN_REVOKED: 401,
+    Reason.ACCOUNT_INACTIVE: 401,
+    Reason.SCOPE_MISSING: 403,
+    Reason.FORBIDDEN: 403,
+    Reason.CSRF_FAILED: 403,
+    Reason.ORIGIN_REFUSED: 403,
+    Reason.METHOD_NOT_ALLOWED: 405,
+    Reason.NOT_ACCEPTABLE: 406,
+    Reason.BODY_TOO_LARGE: 413,
+    Reason.UNSUPPORTED_MEDIA_TYPE: 415,
+    Reason.LIMIT_REACHED: 429,
+    Reason.BUDGET_EXHAUSTED: 429,
+    Reason.INTERNAL_ERROR: 500,
+    Reason.UNAVAILABLE: 503,
+    Reason.DRAINING: 503,
+}
+_FIELDS: Final = frozenset({"kind", "message", "agent", "deployment", "documents"})
+
+
+def status(refusal: Refusal) -> int:
+    """The HTTP status of a refusal."""
+    match refusal:
+        case NotFound():
+            return 404
+        case Invalid():
+            return 422
+        case Conflict():
+            return 409
+        case RateLimited():
+            return 429
+        case _:
+            return _STATUSES.get(refusal.reason, 409)
+
+
+def error(refusal: Refusal) -> dict[str, Any]:
+    """The body of a refusal; a conflict over versions also names the current one."""
+    body: dict[str, Any] = {
+        "code": str(refusal.reason),
+        "message": refusal.message,
+        "fields": list(refusal.fields),
+    }
+    if isinstance(refusal, Conflict) and refusal.current is not None:
+        body["current"] = refusal.current
+    return {"error": body}
+
+
+def acceptance(accepted: Accepted) -> dict[str, Any]:
+    """The body that answers an accepted input."""
+    return {
+        "input_id": str(accepted.input_id),
+        "accepted_position": accepted.position,
+        "status": accepted.status,
+    }
+
+
+def message(body: Any) -> Message:
+    """Read the body of an input; raises `Invalid` naming every wrong, missing or unknown field."""
+    if not isinstance(body, dict):
+        raise Invalid([{"field": "", "reason": str(Reason.INVALID_BODY)}])
+    faults = [_fault(str(name), Reason.UNKNOWN_FIELD) for name in sorted(body.keys() - _FIELDS)]
+    faults += [
+        _fault(name, Reason.MISSING_FIELD) for name in ("kind", "message") if name not in body
+    ]
+    if body.get("kind", "message") != "message":
+        faults.append(_fault("kind", Reason.INVALID_FIELD))
+    if not isinstance(body.get("message", ""), str):
+        faults.append(_fault("message", Reason.INVALID_FIELD))
+    if not isinstance(body.get("agent"), str | None):
+        faults.append(_fault("agent", Reason.INVALID_FIELD))
+    # No document of this member can exist before documents can be uploaded.
+    if body.get("documents") not in (None, []):
+        faults.append(_fault("documents", Reason.NOT_FOUND))
+    deployment_id: UUID | None = None
+    if body.get("deployment") is not None:
+        try:
+            deployment_id = UUID(str(body["deployment"]))
+        except ValueError:
+            faults.append(_fault("deployment", Reason.INVALID_FIELD))
+    if faults:
+        raise Invalid(faults)
+    return Message(text=body["message"], agent=body.get("agent"), deployment_id=deployment_id)
+
+
+def _fault(field: str, reason: Reason) -> FieldProblem:
+    return {"field": field, "reason": str(reason)}

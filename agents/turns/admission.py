@@ -1,0 +1,241 @@
+"""Taking a run: claim, authority, snapshot and start in one transaction.
+
+A run that another worker began is taken up where its journal ends.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.conversations import inputs
+from agents.conversations.models import Input, InputStatus
+from agents.definitions import versions
+from agents.definitions.models import AgentVersion
+from agents.engine.controllers.host import HOST_PROTOCOL
+from agents.engine.controllers.tomo import Tomo
+from agents.engine.events import Began, Event
+from agents.gateway import deployments
+from agents.gateway.connection import Connection
+from agents.gateway.models import Deployment
+from agents.journal import append as journal
+from agents.journal.append import Draft
+from agents.journal.frames import Kind
+from agents.turns import recovery
+from agents.turns.models import Turn
+from agents.turns.transcript import budget_characters
+from audit import funnel
+from audit.reasons import Action, Reason
+from audit.refusals import Refusal
+from tools.boundary import exposure
+from tools.boundary.contract import RunIdentity, Tier, ToolDescriptor
+from tools.effects import claims
+from tools.effects.claims import MAX_ATTEMPTS, Claim
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A claimed run with everything frozen that its turn needs.
+
+    `refused` is set when the turn can only be ended; then `connection` is None. `past` is what
+    the engine has already seen; `segments` how many segments of each kind are already out.
+    """
+
+    claim: Claim
+    identity: RunIdentity
+    input_id: UUID
+    member_principal: str
+    member_name: str
+    time_zone: str
+    persona: str
+    connection: Connection | None
+    deployment_id: UUID | None
+    history_characters: int
+    offered: dict[str, ToolDescriptor]
+    past: tuple[Event, ...] = (Began(),)
+    segments: dict[str, int] = field(default_factory=dict)
+    refused: Reason | None = None
+
+
+def take(owner: str, *, lease_s: float) -> Admitted | None:
+    """Claim the oldest run that nobody works and start or take up its turn; None when idle.
+
+    A fault while starting leaves the claim in place, so that the attempt counts and the run
+    cannot loop for ever.
+    """
+    with transaction.atomic():
+        taken = claims.claim(owner, limit=1, lease_s=lease_s)
+        if not taken:
+            return None
+        try:
+            with transaction.atomic():
+                return _admit(taken[0])
+        except Exception:  # a poisoned run must not stop the others
+            log.exception("run %s could not be started", taken[0].run_id)
+            return None
+
+
+def _admit(claim: Claim) -> Admitted:
+    row = inputs.claimed(claim.run_id)
+    turn = Turn.objects.select_related("agent_version").filter(id=claim.run_id).first()
+    version = turn.agent_version if turn else versions.usable_now(row.member, row.agent_id)
+    refused = _refusal(row, version, claim)
+    deployment = None
+    if refused is None:
+        try:
+            deployment = deployments.chat_deployment(row.deployment_id)
+            connection = deployments.connection(deployment)
+        except Refusal as error:
+            refused = error.reason
+    if refused is not None or version is None or deployment is None:
+        return _refused(claim, row, version, refused or Reason.AGENT_UNAVAILABLE)
+    if turn is None:
+        offered = _offer(version, row.message)
+        _start(claim, row, version, deployment, offered)
+        past, segments = recovery.BEGINNING
+    else:
+        offered = exposure.catalogue(turn.snapshot["offered"])
+        past, segments = recovery.rebuild(claim.run_id)
+        _record_takeover(claim, row)
+    return Admitted(
+        claim=claim,
+        identity=_identity(claim, row, version),
+        input_id=row.id,
+        member_principal=row.member.principal,
+        member_name=row.member.name_shown(),
+        time_zone=row.member.time_zone,
+        persona=version.content["persona"],
+        connection=connection,
+        deployment_id=deployment.id,
+        history_characters=budget_characters(
+            deployment.context_window, deployment.max_output_tokens
+        ),
+        offered=offered,
+        past=past,
+        segments=segments,
+    )
+
+
+def _refusal(row: Input, version: AgentVersion | None, claim: Claim) -> Reason | None:
+    """Why the turn can only be ended, read again at this instant."""
+    if claim.attempts > MAX_ATTEMPTS:
+        return Reason.ATTEMPTS_EXHAUSTED
+    if not row.member.is_active:
+        return Reason.ACCOUNT_INACTIVE
+    if version is None or row.conversation.deleted_at is not None:
+        return Reason.AGENT_UNAVAILABLE
+    if claims.stop_requested(claim.run_id):
+        return Reason.STOPPED
+    return None
+
+
+def _offer(version: AgentVersion, message: str) -> dict[str, ToolDescriptor]:
+    content = version.content
+    offered = exposure.offer(
+        families=granted_families(content),
+        ceiling=Tier(content["capability_ceiling"]),
+        surface=content["mode"],
+        message=message,
+    )
+    return {descriptor.name: descriptor for descriptor in offered}
+
+
+def granted_families(content: dict[str, Any]) -> frozenset[str]:
+    """The tool families a definition was granted."""
+    return frozenset(content.get("posture", {}).get("tools", ()))
+
+
+def _start(
+    claim: Claim,
+    row: Input,
+    version: AgentVersion,
+    deployment: Deployment,
+    offered: dict[str, ToolDescriptor],
+) -> None:
+    """Freeze the snapshot and journal the start, with the claim's fence proved."""
+    Turn.objects.create(
+        id=claim.run_id,
+        input=row,
+        conversation=row.conversation,
+        member=row.member,
+        agent_version=version,
+        deployment_id=deployment.id,
+        snapshot={
+            "agent": str(row.agent_id),
+            "agent_version": version.number,
+            "agent_digest": version.digest,
+            "deployment": str(deployment.id),
+            "model": deployment.model,
+            "ceiling": version.content["capability_ceiling"],
+            "offered": list(offered),
+            "controller": {"id": Tomo.id, "version": Tomo.version},
+            "host_protocol": HOST_PROTOCOL,
+        },
+    )
+    inputs.set_status(row.id, InputStatus.ACTIVE)
+    journal.append(
+        row.conversation_id,
+        [
+            Draft(
+                Kind.AGENT_RUN_STARTED,
+                {
+                    "agent": {"id": str(row.agent_id), "name": row.agent.name},
+                    "version": version.number,
+                    "model": deployment.model,
+                },
+            )
+        ],
+        input_id=row.id,
+        claim=claim,
+    )
+    funnel.record(
+        action=Action.TURN_STARTED,
+        actor=row.member.principal,
+        outcome="success",
+        subject=("agent", str(row.agent_id)),
+        run_id=claim.run_id,
+        details={"version": version.number, "digest": version.digest},
+    )
+
+
+def _record_takeover(claim: Claim, row: Input) -> None:
+    funnel.record(
+        action=Action.TURN_TAKEN_OVER,
+        actor="system:turns",
+        outcome="success",
+        subject=("agent", str(row.agent_id)),
+        run_id=claim.run_id,
+        details={"fence": claim.fence, "attempt": claim.attempts},
+    )
+
+
+def _identity(claim: Claim, row: Input, version: AgentVersion | None) -> RunIdentity:
+    return RunIdentity(
+        run_id=claim.run_id,
+        fence=claim.fence,
+        member_id=row.member_id,
+        conversation_id=row.conversation_id,
+        agent_id=row.agent_id,
+        agent_version=version.number if version else 0,
+    )
+
+
+def _refused(claim: Claim, row: Input, version: AgentVersion | None, reason: Reason) -> Admitted:
+    return Admitted(
+        claim=claim,
+        identity=_identity(claim, row, version),
+        input_id=row.id,
+        member_principal=row.member.principal,
+        member_name="",
+        time_zone="UTC",
+        persona="",
+        connection=None,
+        deployment_id=None,
+        history_characters=0,
+        offered={},
+        refused=reason,
+    )

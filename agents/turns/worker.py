@@ -1,0 +1,169 @@
+"""The turn worker: one asyncio process that drives many turns at once.
+
+PostgreSQL decides who works what; Redis only makes the worker look sooner. Losing either delays
+and loses nothing.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+from uuid import UUID
+
+import redis.asyncio
+from django.conf import settings
+from django.db import Error as DatabaseError
+from redis.exceptions import RedisError
+
+from agents.gateway import sessions
+from agents.journal.offloading import in_database
+from agents.journal.publication import ASK_CHANNEL, STOP, WAKE_CHANNEL
+from agents.turns import admission, heartbeats
+from agents.turns.driver import DrivenTurn, Interruption
+from agents.turns.live import LivePublisher
+from agents.turns.transcript import Transcripts
+from tools.effects import claims
+
+POLL_S: Final = 1.0  # how long a lost wake-up may delay a run
+PARALLEL_CLAIMS: Final = 4  # admissions under way at once
+RETRY_S: Final = 1.0  # after the database or Redis could not be reached
+DRAIN_S: Final = 10.0  # how long a stopping worker waits for its turns to give back
+RENEWALS_PER_LEASE: Final = 3
+
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Claims runs up to its capacity and keeps their leases until they end."""
+
+    def __init__(self, *, capacity: int, lease_s: float) -> None:
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._capacity = capacity
+        self._lease_s = lease_s
+        self._turns: dict[UUID, DrivenTurn] = {}
+        self._admitting = 0
+        self._look = asyncio.Event()
+        self._publisher = LivePublisher()
+        self._transcripts = Transcripts()
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until SIGTERM or SIGINT, then give open runs back and return."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stopping.set)
+        duties = [
+            asyncio.create_task(self._publisher.run()),
+            asyncio.create_task(self._repeating(self._renew, self._lease_s / RENEWALS_PER_LEASE)),
+            asyncio.create_task(self._repeating(self._beat, heartbeats.INTERVAL_S)),
+            asyncio.create_task(self._listen()),
+            *(asyncio.create_task(self._claim()) for _ in range(PARALLEL_CLAIMS)),
+        ]
+        log.info("turn worker %s ready, up to %d turns", self.owner, self._capacity)
+        await self._stopping.wait()
+        await self._drain(duties)
+
+    async def _drain(self, duties: list[asyncio.Task[None]]) -> None:
+        publisher, *others = duties
+        for duty in others:
+            duty.cancel()
+        turns = list(self._turns.values())
+        for turn in turns:
+            turn.interrupt(Interruption.DRAIN)
+        if turns:
+            await asyncio.wait([turn.task for turn in turns], timeout=DRAIN_S)
+        publisher.cancel()
+        await asyncio.gather(*duties, return_exceptions=True)
+        await sessions.close()
+
+    async def _claim(self) -> None:
+        """Take runs while there are any, then wait for a wake-up or the poll."""
+        while True:
+            taken = None
+            if len(self._turns) + self._admitting < self._capacity:
+                self._admitting += 1
+                try:
+                    taken = await in_database(admission.take, self.owner, lease_s=self._lease_s)
+                except DatabaseError as error:
+                    log.warning("no run could be claimed (%s)", type(error).__name__)
+                    await asyncio.sleep(RETRY_S)
+                finally:
+                    self._admitting -= 1
+            if taken is not None:
+                self._drive(taken)
+                continue
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._look.wait(), POLL_S)
+            self._look.clear()
+
+    def _drive(self, admitted: admission.Admitted) -> None:
+        run_id = admitted.claim.run_id
+        turn = DrivenTurn(admitted, self._publisher, self._transcripts)
+        self._turns[run_id] = turn
+        turn.task.add_done_callback(lambda _: self._forget(run_id, turn))
+
+    def _forget(self, run_id: UUID, turn: DrivenTurn) -> None:
+        if self._turns.get(run_id) is turn:
+            del self._turns[run_id]
+        self._look.set()
+
+    async def _renew(self) -> None:
+        """Extend every lease; what could not be extended is lost, what is to stop is stopped."""
+        held = {run_id: turn.admitted.claim for run_id, turn in self._turns.items()}
+        if not held:
+            return
+        renewed = await in_database(claims.renew, list(held.values()), lease_s=self._lease_s)
+        stops = {renewal.run_id: renewal.stop_requested for renewal in renewed}
+        for run_id in held:
+            turn = self._turns.get(run_id)
+            if turn is None or turn.admitted.claim != held[run_id]:
+                continue
+            if run_id not in stops:
+                turn.interrupt(Interruption.LOST)
+            elif stops[run_id]:
+                turn.interrupt(Interruption.STOP)
+
+    async def _beat(self) -> None:
+        await in_database(heartbeats.beat, self.owner)
+
+    async def _repeating(
+        self, duty: Callable[[], Coroutine[Any, Any, None]], interval_s: float
+    ) -> None:
+        while True:
+            try:
+                await duty()
+            except DatabaseError as error:
+                log.warning("%s failed (%s)", duty.__name__, type(error).__name__)
+            await asyncio.sleep(interval_s)
+
+    async def _listen(self) -> None:
+        """Hear wake-ups, stops and questions for open segments; reconnect for ever."""
+        while True:
+            client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None)
+            try:
+                async with client.pubsub(ignore_subscribe_messages=True) as subscription:
+                    await subscription.subscribe(WAKE_CHANNEL, ASK_CHANNEL)
+                    async for message in subscription.listen():
+                        await self._hear(message["channel"].decode(), message["data"])
+            except (RedisError, OSError) as error:
+                log.warning("wake-ups unavailable (%s); polling", type(error).__name__)
+                await asyncio.sleep(RETRY_S)
+            finally:
+                await client.aclose()
+
+    async def _hear(self, channel: str, payload: bytes) -> None:
+        if channel == ASK_CHANNEL:
+            asked = json.loads(payload)["conversation"]
+            for turn in self._turns.values():
+                if str(turn.admitted.identity.conversation_id) == asked:
+                    self._publisher.answer(turn.host.live)
+        elif payload == STOP:
+            with contextlib.suppress(DatabaseError):
+                await self._renew()
+        self._look.set()
