@@ -6,26 +6,16 @@ from django.db.models.functions import Length, Now
 from django.db.models.lookups import LessThanOrEqual
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
+from artifacts.kinds.content import (
+    CONTENT_CHARACTERS,
+    LANGUAGE_CHARACTERS,
+    TITLE_CHARACTERS,
+    Kind,
+)
 from artifacts.querysets import ArtifactQuerySet, ArtifactVersionQuerySet
-from audit.limits import limit
 
-CONTENT_CHARACTERS = limit(
-    "artifact.content", 100_000, "characters", "Length of one version of an artifact."
-)
-TITLE_CHARACTERS = limit("artifact.title", 200, "characters", "Length of an artifact's title.")
-LANGUAGE_CHARACTERS = limit(
-    "artifact.language", 40, "characters", "Length of the language name of a code artifact."
-)
-
-
-class ArtifactKind(models.TextChoices):
-    """What the content is, which decides how it is checked and shown. HTML and SVG are code."""
-
-    MARKDOWN = "markdown"
-    CODE = "code"
-    GRAPH = "graph"
-    RENDERABLE = "renderable"
-    TEXT = "text"
+KIND_CHOICES = [(str(kind), kind.name.capitalize()) for kind in Kind]
+TAG_CHARACTERS = 16  # hexadecimal digits; a slip of a reader is caught, and it is short to repeat
 
 
 class Artifact(models.Model):
@@ -39,7 +29,7 @@ class Artifact(models.Model):
     id = models.UUIDField(primary_key=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     title = models.CharField(max_length=TITLE_CHARACTERS)
-    kind = models.CharField(max_length=12, choices=ArtifactKind.choices)
+    kind = models.CharField(max_length=12, choices=KIND_CHOICES)
     head = models.PositiveIntegerField(default=1)
     conversation_id = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -55,7 +45,8 @@ class Artifact(models.Model):
         ]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(kind__in=ArtifactKind.values), name="artifact_kind_is_known"
+                condition=models.Q(kind__in=[str(kind) for kind in Kind]),
+                name="artifact_kind_is_known",
             ),
         ]
         indexes = [
@@ -92,6 +83,11 @@ class ArtifactVersion(models.Model):
     created_at = models.DateTimeField(db_default=Now())
 
     objects = ArtifactVersionQuerySet.as_manager()
+
+    @property
+    def tag(self) -> str:
+        """A short mark of exactly this content, which an edit must repeat."""
+        return self.digest.removeprefix("sha256:")[:TAG_CHARACTERS]
 
     class Meta:
         constraints = [

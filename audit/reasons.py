@@ -199,9 +199,11 @@ class Action(StrEnum):
     TURN_ENDED = auto()
     TURN_STOPPED = auto()
 
-    # Tool calls: one row for each, by the boundary. Denied calls never ran.
+    # Tool calls: one row for each, by the boundary. Denied calls never ran. A call that may change
+    # something is authorised by a row of its own before it starts, or it does not start.
     TOOL_CALLED = auto()
     TOOL_DENIED = auto()
+    TOOL_AUTHORISED = auto()
     APPROVAL_REQUESTED = auto()
     APPROVAL_SETTLED = auto()
 

@@ -1,0 +1,91 @@
+"""The kinds of artifacts, and whether a text may become a version of one."""
+
+import re
+from enum import StrEnum
+from typing import Any, Final
+
+from artifacts.kinds import graph
+from audit import canonical
+from audit.limits import limit
+from audit.reasons import Reason
+from audit.refusals import FieldProblem, Invalid, Refusal
+
+CONTENT_CHARACTERS = limit(
+    "artifact.content", 100_000, "characters", "Length of one version of an artifact."
+)
+TITLE_CHARACTERS = limit("artifact.title", 200, "characters", "Length of an artifact's title.")
+LANGUAGE_CHARACTERS = limit(
+    "artifact.language", 40, "characters", "Length of the language name of a code artifact."
+)
+
+
+class Kind(StrEnum):
+    """What the content is, which decides how it is checked and shown. HTML and SVG are code."""
+
+    MARKDOWN = "markdown"
+    CODE = "code"
+    GRAPH = "graph"
+    RENDERABLE = "renderable"
+    TEXT = "text"
+
+
+# Renderable content is made by a package's result, never written as text.
+WRITABLE: Final = frozenset(Kind) - {Kind.RENDERABLE}
+# Reserved for content that a renderer pack shows; no code artifact may pretend to be one.
+RESERVED_LANGUAGES: Final = frozenset({"kamiwaza-renderable-artifact"})
+LANGUAGE: Final = re.compile(r"[a-z0-9][a-z0-9+#._-]*")
+
+
+class BrokenContract(Invalid):
+    """The content does not keep its kind's contract; `expected_schema` is that contract."""
+
+    def __init__(self, found: list[str], expected_schema: dict[str, Any]) -> None:
+        super().__init__(
+            [{"field": "content", "reason": str(Reason.INVALID_FIELD)}],
+            "The content does not keep the contract of its kind: " + "; ".join(found) + ".",
+        )
+        self.found = found
+        self.expected_schema = expected_schema
+
+
+def check(*, kind: str, content: str, language: str) -> None:
+    """Raise `Invalid` naming every wrong field, or `BrokenContract` for a malformed graph."""
+    faults: list[FieldProblem] = []
+    if kind not in WRITABLE:
+        faults.append(_fault("kind", Reason.INVALID_FIELD))
+    if not content.strip():
+        faults.append(_fault("content", Reason.MISSING_FIELD))
+    elif len(content) > CONTENT_CHARACTERS:
+        faults.append(_fault("content", Reason.TOO_LONG))
+    elif not _storable(content):
+        faults.append(_fault("content", Reason.INVALID_FIELD))
+    if language and not _fits_language(kind, language):
+        faults.append(_fault("language", Reason.INVALID_FIELD))
+    if faults:
+        raise Invalid(faults)
+    if kind == Kind.GRAPH:
+        found = graph.problems(content)
+        if found:
+            raise BrokenContract(found, graph.EXPECTED_SCHEMA)
+
+
+def _fits_language(kind: str, language: str) -> bool:
+    """Only code has a language."""
+    return (
+        kind == Kind.CODE
+        and len(language) <= LANGUAGE_CHARACTERS
+        and language not in RESERVED_LANGUAGES
+        and bool(LANGUAGE.fullmatch(language))
+    )
+
+
+def _storable(content: str) -> bool:
+    try:
+        canonical.check(content)
+    except Refusal:
+        return False
+    return True
+
+
+def _fault(field: str, reason: Reason) -> FieldProblem:
+    return {"field": field, "reason": str(reason)}

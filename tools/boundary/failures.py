@@ -1,0 +1,125 @@
+"""How calls fail: classes of failure, denials and what is said about each. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from audit.reasons import ErrorClass, Reason
+from audit.refusals import Refusal
+from tools.boundary.contract import Json, RepairDirective, ToolResult
+
+MAX_EXCEPTION_TEXT: Final = 500  # characters of an exception that a model may read
+
+# Denials that may be told to the model, so that it can do something else.
+READABLE_DENIALS: Final = frozenset(
+    {Reason.INVALID_ARGUMENTS, Reason.TOOL_NOT_OFFERED, Reason.POLICY_REFUSED}
+)
+# Denials that close the turn at once.
+FINAL_DENIALS: Final = frozenset(
+    {
+        Reason.MEMBER_DENIED,
+        Reason.APPROVAL_EXPIRED,
+        Reason.APPROVAL_MISMATCH,
+        Reason.RUN_EXPIRED,
+        Reason.DECISION_UNREACHABLE,
+        Reason.CALL_ID_REUSED,
+        Reason.QUEUE_REFUSED,
+        Reason.BATCH_STOPPED,
+        Reason.REQUIRED_TOOL_BLOCKED,
+    }
+)
+# What people read about each, in a tool card.
+DENIALS: Final[Mapping[Reason, str]] = MappingProxyType(
+    {
+        Reason.INVALID_ARGUMENTS: "The agent called this tool in a way it does not accept.",
+        Reason.TOOL_NOT_OFFERED: "The agent asked for a tool it does not have.",
+        Reason.POLICY_REFUSED: "This tool is not allowed here.",
+        Reason.MEMBER_DENIED: "You did not allow this.",
+        Reason.APPROVAL_EXPIRED: "The question was not answered in time.",
+        Reason.APPROVAL_MISMATCH: "What was approved is no longer what would be done.",
+        Reason.RUN_EXPIRED: "The turn had ended.",
+        Reason.DECISION_UNREACHABLE: "It could not be checked whether this is allowed.",
+        Reason.CALL_ID_REUSED: "The same call was made twice.",
+        Reason.QUEUE_REFUSED: "The call could not be queued.",
+        Reason.BATCH_STOPPED: "The turn was stopped before this call.",
+        Reason.REQUIRED_TOOL_BLOCKED: "Another tool has to be called first.",
+    }
+)
+# Classes of refusals that are more than "the tool failed".
+CLASSES: Final[Mapping[Reason, ErrorClass]] = MappingProxyType(
+    {
+        Reason.NOT_FOUND: ErrorClass.NOT_FOUND,
+        Reason.FORBIDDEN: ErrorClass.FORBIDDEN,
+        Reason.INVALID_BODY: ErrorClass.INVALID_ARGUMENT,
+        Reason.BAD_JSON: ErrorClass.INVALID_ARGUMENT,
+        Reason.BODY_TOO_LARGE: ErrorClass.INVALID_ARGUMENT,
+        Reason.STALE_VERSION: ErrorClass.INVALID_ARGUMENT,
+        Reason.RATE_LIMITED: ErrorClass.RATE_LIMITED,
+        Reason.BUDGET_EXHAUSTED: ErrorClass.RATE_LIMITED,
+        Reason.TIMEOUT: ErrorClass.TIMEOUT,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Denial:
+    """Why a call must not run. `detail` and `problems` help the model to do better."""
+
+    reason: Reason
+    detail: str
+    problems: tuple[Mapping[str, str], ...] = ()
+    expected_schema: Json | None = None
+
+    @property
+    def ends_turn(self) -> Reason | None:
+        """The reason again where it is final."""
+        return self.reason if self.reason in FINAL_DENIALS else None
+
+
+class Overrun(TimeoutError):
+    """A call took longer than it may and was cancelled."""
+
+
+def error(
+    error_class: ErrorClass,
+    message: str,
+    *,
+    repair: RepairDirective | None = None,
+    failure_domain: Literal["tool", "caller"] = "tool",
+    **facts: Any,
+) -> ToolResult:
+    """An error result for a failure that was foreseen; `message` tells the model what to do."""
+    return ToolResult(
+        outcome="error",
+        payload={"message": message, **facts},
+        error_class=error_class,
+        failure_domain=failure_domain,
+        repair=repair,
+    )
+
+
+def refused(refusal: Refusal, **facts: Any) -> ToolResult:
+    """An error result that says why an operation of ours refused, with its wrong fields."""
+    if refusal.fields:
+        facts["problems"] = [dict(problem) for problem in refusal.fields]
+    return error(classify(refusal), refusal.message, **facts)
+
+
+def classify(fault: BaseException) -> ErrorClass:
+    """The one place that turns an exception into a class of failure."""
+    if isinstance(fault, Refusal):
+        return CLASSES.get(fault.reason, ErrorClass.TOOL_ERROR)
+    if isinstance(fault, TimeoutError):
+        return ErrorClass.TIMEOUT
+    if isinstance(fault, PermissionError):
+        return ErrorClass.FORBIDDEN
+    if isinstance(fault, FileNotFoundError):
+        return ErrorClass.NOT_FOUND
+    return ErrorClass.TOOL_ERROR
+
+
+def text_of(fault: BaseException) -> str:
+    """The first line of an exception's text, bounded, never its traceback."""
+    lines = str(fault).strip().splitlines()
+    return lines[0][:MAX_EXCEPTION_TEXT] if lines else "The tool failed without saying why."
