@@ -1,0 +1,156 @@
+"""Which deployment answers, the default from the environment, and changes to both."""
+
+from typing import cast
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from agents.gateway import addresses, secrets
+from agents.gateway.connection import Connection, ToolCalls
+from agents.gateway.models import Deployment, ModelRole, Role, ToolCallMode
+from audit import funnel
+from audit.reasons import Action, Outcome, Reason
+from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
+
+CONFIGURED_NAME = "default"
+TRIAL_NAME = "trial"
+CONFIGURED_KEY = "KAIZEN_MODEL_API_KEY"
+TRIAL_KEY = "KAIZEN_SECRET_LOCAL_MODEL"
+# What the model that comes along can hold, and an answer length it stays sensible at.
+TRIAL_CONTEXT_TOKENS = 8_192
+TRIAL_ANSWER_TOKENS = 1_024
+ENVIRONMENT_ACTOR = "system:environment"
+
+
+def chat_deployment(requested_id: UUID | None = None) -> Deployment:
+    """The deployment that answers a chat: the requested one, else the one playing the role.
+
+    Raises `Refusal(MODEL_UNAVAILABLE)` when it is disabled, unknown, or nothing plays the role.
+    """
+    deployment: Deployment | None
+    if requested_id is not None:
+        deployment = Deployment.objects.enabled().filter(id=requested_id).first()
+    else:
+        playing: ModelRole | None = ModelRole.objects.answering(Role.CHAT).first()
+        deployment = playing.deployment if playing else None
+    if deployment is None:
+        raise Refusal(Reason.MODEL_UNAVAILABLE, "No model is connected that can answer.")
+    return deployment
+
+
+def connection(deployment: Deployment) -> Connection:
+    """The deployment resolved for a call, with its secret. Raises `Refusal` as `secrets` does."""
+    url, unix_socket = addresses.completions(deployment.base_url)
+    return Connection(
+        deployment_id=deployment.id,
+        url=url,
+        unix_socket=unix_socket,
+        model=deployment.model,
+        key=secrets.resolve(deployment),
+        tool_calls=cast("ToolCalls", deployment.tool_calls),
+        inline_think_tags=deployment.inline_think_tags,
+        reasoning_starts_open=deployment.reasoning_starts_open,
+        max_output_tokens=deployment.max_output_tokens,
+    )
+
+
+@transaction.atomic
+def save(
+    *, actor: str, deployment: Deployment, secret_entered: bool, using: str = "default"
+) -> None:
+    """Store a new or changed deployment, with an audit row.
+
+    `secret_entered` says that a person chose `secret_ref` now and for this address. Otherwise a
+    reference survives only while the address keeps the origin it was entered for. Raises
+    `Invalid` for values the model does not allow.
+    """
+    before = Deployment.objects.select_for_update().filter(id=deployment.id).first()
+    if secret_entered:
+        deployment.bind_secret(deployment.secret_ref)
+    elif addresses.origin(deployment.base_url) != deployment.secret_origin:
+        deployment.bind_secret("")
+    try:
+        deployment.full_clean()
+    except ValidationError as error:
+        raise Invalid(_problems(error)) from error
+    deployment.save()
+    funnel.record(
+        action=Action.DEPLOYMENT_CHANGED if before else Action.DEPLOYMENT_CREATED,
+        actor=actor,
+        outcome=Outcome.SUCCESS,
+        subject=("deployment", str(deployment.id)),
+        details={"changed": _changed(before, deployment)},
+    )
+
+
+@transaction.atomic
+def assign_role(*, actor: str, role: Role, deployment_id: UUID) -> ModelRole:
+    """Let an enabled deployment play a role. Raises `NotFound` for any other id."""
+    deployment = Deployment.objects.enabled().filter(id=deployment_id).first()
+    if deployment is None:
+        raise NotFound
+    row, _ = ModelRole.objects.update_or_create(role=role, defaults={"deployment": deployment})
+    funnel.record(
+        action=Action.MODEL_ROLE_CHANGED,
+        actor=actor,
+        outcome=Outcome.SUCCESS,
+        subject=("deployment", str(deployment.id)),
+        details={"role": str(role)},
+    )
+    return row
+
+
+@transaction.atomic
+def ensure_default() -> Deployment | None:
+    """Bring the default deployment in line with the environment; None when it names none.
+
+    A `unix:` address is the trial model that comes along. Whoever plays the chat role keeps it,
+    except that a configured model takes it over from the trial model, and either takes it over
+    from a deployment that is disabled. Safe to repeat. Raises `Invalid` for an unusable address.
+    """
+    base_url = settings.MODEL_BASE_URL.rstrip("/")
+    if not base_url:
+        return None
+    is_trial = base_url.startswith("unix:")
+    name = TRIAL_NAME if is_trial else CONFIGURED_NAME
+    deployment = Deployment.objects.filter(name=name).first() or _new(name, is_trial)
+    key = TRIAL_KEY if is_trial else CONFIGURED_KEY
+    secret_ref = key if key in settings.SECRETS else ""
+    wanted = (base_url, settings.MODEL_NAME or "default", secret_ref, True)
+    held = (deployment.base_url, deployment.model, deployment.secret_ref, deployment.enabled)
+    if wanted != held:
+        deployment.base_url, deployment.model, deployment.secret_ref, deployment.enabled = wanted
+        save(actor=ENVIRONMENT_ACTOR, deployment=deployment, secret_entered=True)
+    _take_chat_role(deployment)
+    return deployment
+
+
+def _new(name: str, is_trial: bool) -> Deployment:
+    if not is_trial:
+        return Deployment(name=name)
+    return Deployment(
+        name=name,
+        is_trial=True,
+        tool_calls=ToolCallMode.CONSTRAINED,
+        context_window=TRIAL_CONTEXT_TOKENS,
+        max_output_tokens=TRIAL_ANSWER_TOKENS,
+    )
+
+
+def _take_chat_role(deployment: Deployment) -> None:
+    playing = ModelRole.objects.answering(Role.CHAT).first()
+    if playing is None or (playing.deployment.is_trial and not deployment.is_trial):
+        assign_role(actor=ENVIRONMENT_ACTOR, role=Role.CHAT, deployment_id=deployment.id)
+
+
+def _changed(before: Deployment | None, after: Deployment) -> list[str]:
+    """Names of the fields that differ; values stay out of the audit."""
+    fields = [field.attname for field in Deployment._meta.concrete_fields]
+    return [name for name in fields if before and getattr(before, name) != getattr(after, name)]
+
+
+def _problems(error: ValidationError) -> list[FieldProblem]:
+    fields = error.message_dict if hasattr(error, "error_dict") else {"deployment": []}
+    return [{"field": name, "reason": str(Reason.INVALID_FIELD)} for name in fields]

@@ -1,0 +1,197 @@
+"""Provider faults as closed codes.
+
+Everything a provider says about its own failure ends here: words are looked at to choose a code
+and then dropped, because they may repeat prompts, keys or addresses. Pure; the clock is handed in.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from agents.gateway.events import ProviderFailure
+from audit.reasons import Reason
+
+MAX_ERROR_BODY_BYTES = 64 * 1024
+
+_CONTEXT = re.compile(
+    r"context[ _-]?(?:length|window|size)|maximum context|prompt is too long|too many tokens"
+    r"|exceed_context|input is too long",
+    re.IGNORECASE,
+)
+_GRAMMAR = re.compile(r"grammar|json[ _]schema|response_format", re.IGNORECASE)
+_QUOTA = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
+_FILTER = re.compile(r"content_(?:filter|policy)|safety", re.IGNORECASE)
+_NUMBER = re.compile(r"^\d{1,12}(?:\.\d+)?$")
+_OVERLOADED = re.compile(r"overload|unavailable|server_error|internal|timeout", re.IGNORECASE)
+_RATE = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
+_KEY = re.compile(r"invalid_api_key|authentication|permission_denied|unauthori[sz]ed", re.I)
+
+
+def unreachable(status: int | None = None) -> ProviderFailure:
+    return ProviderFailure(
+        Reason.PROVIDER_UNREACHABLE,
+        "The model server cannot be reached."
+        if status is None
+        else f"The model server is not working at the moment (status {status}).",
+        status=status,
+        retryable=True,
+    )
+
+
+def untrusted() -> ProviderFailure:
+    return ProviderFailure(
+        Reason.PROVIDER_UNREACHABLE, "The certificate of the model server is not trusted."
+    )
+
+
+def cut_off() -> ProviderFailure:
+    return ProviderFailure(
+        Reason.PROVIDER_CUT_OFF,
+        "The connection to the model broke before the answer was finished.",
+        retryable=True,
+    )
+
+
+def empty_response() -> ProviderFailure:
+    return ProviderFailure(
+        Reason.PROVIDER_EMPTY_RESPONSE, "The model gave an empty answer.", retryable=True
+    )
+
+
+def garbage(*, retryable: bool, status: int | None = None) -> ProviderFailure:
+    return ProviderFailure(
+        Reason.PROVIDER_GARBAGE,
+        "The model server gave an answer that cannot be read.",
+        status=status,
+        retryable=retryable,
+    )
+
+
+def timed_out(*, retryable: bool = False, status: int | None = None) -> ProviderFailure:
+    return ProviderFailure(
+        Reason.TIMEOUT,
+        "The model took too long to answer.",
+        status=status,
+        retryable=retryable,
+    )
+
+
+def content_filtered() -> ProviderFailure:
+    return ProviderFailure(
+        Reason.CONTENT_FILTERED, "The model provider's content filter stopped the answer."
+    )
+
+
+def is_grammar_refusal(status: int, body: str) -> bool:
+    """Whether a server says that it cannot turn a schema into a grammar."""
+    return status == 400 and bool(_GRAMMAR.search(body))
+
+
+def from_status(
+    status: int, body: str, headers: Mapping[str, str], now: datetime
+) -> ProviderFailure:
+    """The failure an HTTP answer other than 200 stands for."""
+    wait_s = asked_wait_s(headers, now)
+    if status == 429 and not _QUOTA.search(body):
+        return _rate_limited(wait_s, status)
+    if status in (401, 403):
+        return _credentials(status)
+    if status in (408, 504):
+        return timed_out(retryable=True, status=status)
+    if status >= 500:
+        failure = unreachable(status)
+        return ProviderFailure(failure.code, failure.message, status, True, wait_s)
+    if status < 400:
+        # Redirects are not followed: a key must not travel to another address.
+        return garbage(retryable=False, status=status)
+    return _refused(status, body)
+
+
+def from_frame(error: Any) -> ProviderFailure:
+    """The failure an error frame inside a streamed answer stands for."""
+    fields = error if isinstance(error, dict) else {"message": error}
+    code = fields.get("code")
+    if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600:
+        return from_status(code, str(fields.get("message", "")), {}, datetime.now(UTC))
+    words = " ".join(str(fields.get(name) or "") for name in ("code", "type", "message"))
+    if _CONTEXT.search(words):
+        return _refused(None, words)
+    if _FILTER.search(words):
+        return content_filtered()
+    if _RATE.search(words):
+        return _rate_limited(None, None)
+    if _KEY.search(words):
+        return _credentials(None)
+    if _OVERLOADED.search(words):
+        return unreachable()
+    return ProviderFailure(
+        Reason.PROVIDER_REFUSED,
+        "The model server reported an error in the middle of its answer.",
+        retryable=True,
+    )
+
+
+def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The seconds a provider asks to wait, None where it gives no usable hint.
+
+    `retry-after-ms` wins over `Retry-After`, which is a number of seconds or an HTTP date. What is
+    negative, past or unreadable is no hint.
+    """
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.match(milliseconds):
+        return float(milliseconds) / 1000
+    hint = headers.get("Retry-After", "").strip()
+    if _NUMBER.match(hint):
+        return float(hint)
+    try:
+        at = parsedate_to_datetime(hint)
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    seconds = (at - now).total_seconds()
+    return seconds if seconds > 0 else None
+
+
+def _rate_limited(wait_s: float | None, status: int | None) -> ProviderFailure:
+    message = "The model provider is limiting requests."
+    if wait_s is not None:
+        message = f"The model provider is limiting requests and asks to wait {_words(wait_s)}."
+    return ProviderFailure(Reason.RATE_LIMITED, message, status, True, wait_s)
+
+
+def _credentials(status: int | None) -> ProviderFailure:
+    return ProviderFailure(
+        Reason.PROVIDER_CREDENTIALS,
+        "The model provider does not accept the key of this deployment.",
+        status=status,
+    )
+
+
+def _refused(status: int | None, body: str) -> ProviderFailure:
+    if _CONTEXT.search(body):
+        return ProviderFailure(
+            Reason.CONTEXT_TOO_LONG,
+            "The conversation is longer than this model can read.",
+            status=status,
+        )
+    if status is not None and is_grammar_refusal(status, body):
+        return ProviderFailure(
+            Reason.PROVIDER_GRAMMAR,
+            "The model server cannot follow the schema of the offered tools.",
+            status=status,
+        )
+    if _FILTER.search(body):
+        return content_filtered()
+    message = "The model provider refused the request."
+    if status == 404:
+        message = "The model server does not know this address or model."
+    return ProviderFailure(Reason.PROVIDER_REFUSED, message, status=status)
+
+
+def _words(seconds: float) -> str:
+    if seconds < 120:
+        return f"{max(1, round(seconds))} seconds"
+    return f"{round(seconds / 60)} minutes"

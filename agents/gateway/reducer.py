@@ -1,0 +1,318 @@
+"""From the chunks of one streamed completion to typed events and one outcome. Pure.
+
+This is the hottest code of the product: it sees every token. Pieces that arrive in one network
+read leave as one delta, because nobody can tell them apart in time.
+"""
+
+import json
+from typing import Any
+
+import orjson
+
+from agents.gateway import arguments, failures
+from agents.gateway.events import (
+    CallRefusal,
+    Completed,
+    End,
+    ModelToolCall,
+    ProviderFailure,
+    StreamEvent,
+    TextDelta,
+    ThinkingDelta,
+    Usage,
+)
+from agents.gateway.fragments import CallJoiner, TooManyCalls
+from agents.gateway.sse import END_MARK
+from agents.gateway.thinking import TagSplitter
+
+# The model came to its own end: what was streamed decides between an answer and calls.
+NORMAL_LABELS = frozenset(
+    {
+        "stop",
+        "tool_calls",
+        "function_call",
+        "tool_use",
+        "end_turn",
+        "stop_sequence",
+        "eos",
+        "eos_token",
+    }
+)
+# The output limit struck; nothing the model was about to do counts.
+LENGTH_LABELS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+# The provider stopped the answer for its content.
+FILTER_LABELS = frozenset(
+    {"content_filter", "safety", "recitation", "refusal", "blocklist", "prohibited_content", "spii"}
+)
+# The provider gave up.
+BROKEN_LABELS = frozenset(
+    {"error", "abort", "cancelled", "network_error", "insufficient_system_resource"}
+)
+
+MAX_TOKEN_COUNT = 2**31 - 1
+
+
+class Reducer:
+    """One attempt. `feed` it payloads, `flush` it at the end, then ask for the `outcome`."""
+
+    def __init__(self, *, inline_think_tags: bool, reasoning_starts_open: bool) -> None:
+        self.done = False
+        self.failure: ProviderFailure | None = None
+        self.junk = 0
+        self._label = ""
+        self._chunks = 0
+        self._splitter = (
+            TagSplitter(starts_open=reasoning_starts_open) if inline_think_tags else None
+        )
+        self._joiner = CallJoiner()
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._usage: Any = None
+        self._leading_blank: str | None = ""  # None once the answer has begun
+        self._torn: dict[bool, str] | None = None  # only after a chunk with half a character
+        self._run: list[str] = []
+        self._run_thinks = False
+        self._events: list[StreamEvent] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server said that the answer is over."""
+        return self.done or bool(self._label)
+
+    def feed(self, payloads: list[bytes]) -> list[StreamEvent]:
+        """The events that some payloads bring."""
+        for payload in payloads:
+            if self.done or self.failure is not None:
+                break
+            try:
+                chunk = orjson.loads(payload)
+            except orjson.JSONDecodeError:
+                chunk = self._odd(payload)
+            if chunk is not None:
+                self._chunk(chunk)
+        return self._taken()
+
+    def fail(self, payload: bytes) -> None:
+        """Take the payload of an event that is named an error."""
+        try:
+            error = json.loads(payload)
+        except (ValueError, RecursionError):
+            error = ""
+        inner = error.get("error") if isinstance(error, dict) else None
+        self.failure = self.failure or failures.from_frame(inner or error)
+
+    def flush(self) -> list[StreamEvent]:
+        """What was held back, once nothing follows."""
+        for thinks in tuple(self._torn or ()):
+            self._piece("\N{REPLACEMENT CHARACTER}", thinks=thinks)
+        if self._splitter is not None:
+            thinking, text = self._splitter.close()
+            self._say(thinking, thinks=True)
+            self._answer(text)
+        return self._taken()
+
+    def outcome(self, broken: ProviderFailure | None = None) -> Completed:
+        """How the attempt ended. `broken` is a fault of the transport; it no longer matters once
+        the server had said that the answer is over.
+        """
+        text = "".join(self._text)
+        failure = self.failure or (None if self.ended else broken or self._unfinished())
+        label = self._label.lower()
+        if failure is None:
+            failure = self._failed_by_label(label, text)
+        calls: tuple[ModelToolCall, ...] = ()
+        end: End = "failed"
+        if failure is None:
+            calls = self._calls(cut=label in LENGTH_LABELS)
+            end = "tool_calls" if calls else "complete"
+            if label in LENGTH_LABELS:
+                end = "truncated"
+        return Completed(text, "".join(self._thinking), calls, end, _usage(self._usage), failure)
+
+    def _unfinished(self) -> ProviderFailure:
+        if not self._chunks and self.junk:
+            return failures.garbage(retryable=True)
+        return failures.cut_off()
+
+    def _failed_by_label(self, label: str, text: str) -> ProviderFailure | None:
+        if label in LENGTH_LABELS:
+            return None
+        if label in FILTER_LABELS:
+            return failures.content_filtered()
+        if label in BROKEN_LABELS:
+            return failures.cut_off()
+        if self._joiner and label and label not in NORMAL_LABELS:
+            return failures.garbage(retryable=True)
+        if not self._joiner and not text:
+            return failures.empty_response()
+        return None
+
+    def _calls(self, *, cut: bool) -> tuple[ModelToolCall, ...]:
+        joined = self._joiner.joined()
+        if cut:
+            return tuple(
+                arguments.refused(call.id, call.name, call.raw, CallRefusal.TRUNCATED)
+                for call in joined
+            )
+        return tuple(arguments.call(call.id, call.name, call.raw) for call in joined)
+
+    def _odd(self, payload: bytes) -> Any:
+        """A payload the fast reader refuses: the end mark, half a character, NaN or junk."""
+        if payload == END_MARK:
+            self.done = True
+            return None
+        try:
+            chunk = json.loads(payload.decode(errors="replace"))
+        except (ValueError, RecursionError):
+            self.junk += 1
+            return None
+        if self._torn is None:
+            self._torn = {}
+        return chunk
+
+    def _chunk(self, chunk: Any) -> None:
+        if not isinstance(chunk, dict):
+            self.junk += 1
+            return
+        if "error" in chunk or chunk.get("object") == "error":
+            error = chunk.get("error")
+            if error or chunk.get("object") == "error":
+                self.failure = failures.from_frame(error or chunk)
+                return
+        usage = chunk.get("usage")
+        if usage:
+            self._usage = usage
+        self._chunks += 1
+        choices = chunk.get("choices")
+        if isinstance(choices, list):
+            for choice in choices:
+                # Only one answer was asked for; others that come all the same are not mixed in.
+                if isinstance(choice, dict) and not choice.get("index"):
+                    self._choice(choice)
+
+    def _choice(self, choice: dict[str, Any]) -> None:
+        delta = choice.get("delta")
+        if delta is None:
+            delta = self._whole_message(choice)
+        if isinstance(delta, dict):
+            reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+            if reasoning:
+                if self._splitter is not None:
+                    self._splitter.answer_only()
+                self._piece(_flat(reasoning), thinks=True)
+            content = delta.get("content")
+            if content:
+                self._piece(content if type(content) is str else _flat(content), thinks=False)
+            fragments = delta.get("tool_calls")
+            if fragments:
+                self._fragments(fragments)
+        label = choice.get("finish_reason")
+        if label:
+            self._label = str(label)
+
+    def _whole_message(self, choice: dict[str, Any]) -> Any:
+        """The message of a server that does not stream; not a closing summary of what it did."""
+        if self._text or self._run or self._joiner:
+            return None
+        return choice.get("message")
+
+    def _fragments(self, fragments: Any) -> None:
+        if not isinstance(fragments, list):
+            return
+        try:
+            for fragment in fragments:
+                self._joiner.add(fragment)
+        except TooManyCalls:
+            self.failure = failures.garbage(retryable=False)
+
+    def _piece(self, piece: str, *, thinks: bool) -> None:
+        if self._torn is not None:
+            piece = self._mended(piece, thinks)
+        if thinks:
+            self._say(piece, thinks=True)
+        elif self._splitter is None:
+            self._answer(piece)
+        else:
+            thinking, text = self._splitter.feed(piece)
+            self._say(thinking, thinks=True)
+            self._answer(text)
+
+    def _mended(self, piece: str, thinks: bool) -> str:
+        """Join halves of a character that the server sent in two chunks."""
+        torn = self._torn if self._torn is not None else {}
+        whole = torn.pop(thinks, "") + piece
+        if whole and "\ud800" <= whole[-1] <= "\udbff":
+            torn[thinks] = whole[-1]
+            whole = whole[:-1]
+        return whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+    def _answer(self, piece: str) -> None:
+        """Blank lines before the answer are held until it begins: blanks alone are no answer."""
+        if self._leading_blank is not None:
+            piece = self._leading_blank + piece
+            if not piece or piece.isspace():
+                self._leading_blank = piece
+                return
+            self._leading_blank = None
+        self._say(piece, thinks=False)
+
+    def _say(self, piece: str, *, thinks: bool) -> None:
+        if not piece:
+            return
+        if self._run and thinks is not self._run_thinks:
+            self._close_run()
+        self._run_thinks = thinks
+        self._run.append(piece)
+
+    def _close_run(self) -> None:
+        said = "".join(self._run)
+        self._run.clear()
+        if self._run_thinks:
+            self._thinking.append(said)
+            self._events.append(ThinkingDelta(said))
+        else:
+            self._text.append(said)
+            self._events.append(TextDelta(said))
+
+    def _taken(self) -> list[StreamEvent]:
+        if self._run:
+            self._close_run()
+        if self._joiner.touched:
+            self._events.extend(self._joiner.deltas())
+        events, self._events = self._events, []
+        return events
+
+
+def _flat(content: Any) -> str:
+    """Text from content that comes as a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _usage(report: Any) -> Usage | None:
+    if not isinstance(report, dict):
+        return None
+    prompt = _count(report.get("prompt_tokens"))
+    completion = _count(report.get("completion_tokens"))
+    if prompt is None and completion is None:
+        return None
+    return Usage(
+        prompt or 0,
+        completion or 0,
+        _count(_detail(report, "completion_tokens_details", "reasoning_tokens")),
+        _count(_detail(report, "prompt_tokens_details", "cached_tokens")),
+    )
+
+
+def _detail(report: dict[str, Any], group: str, name: str) -> Any:
+    details = report.get(group)
+    return details.get(name) if isinstance(details, dict) else None
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKEN_COUNT:
+        return None
+    return value

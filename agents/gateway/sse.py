@@ -1,0 +1,106 @@
+"""Server-sent events from bytes to payloads. Pure.
+
+Lines end at CR, LF or CRLF and nowhere else: a separator like U+2028 inside a JSON string is text.
+Cutting happens on bytes, so a character that two reads share is never torn.
+"""
+
+from audit.limits import limit
+
+MAX_LINE_BYTES = limit(
+    "model.event",
+    4 * 1024 * 1024,
+    "bytes",
+    "Longest single event a model server may send.",
+)
+END_MARK = b"[DONE]"
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventTooLong(Exception):
+    """The server sent more than `MAX_LINE_BYTES` without ending an event."""
+
+
+class EventReader:
+    """Collects the payloads of one event stream, tolerant of everything that is no payload.
+
+    A data line that is a JSON object by its looks counts at once, so a server that forgets the
+    blank lines is still understood; other data lines are joined until their event ends, as the
+    standard says. `errors` holds the payloads of events named `error`.
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[bytes] = []
+        self._parts: list[bytes] = []
+        self._parts_bytes = 0
+        self._data: list[bytes] = []
+        self._data_bytes = 0
+        self._error_event = False
+        self._after_cr = False
+        self._started = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The payloads that `data` completes. Raises `EventTooLong`."""
+        if self._after_cr or b"\r" in data:
+            data = self._plain_line_ends(data)
+        *lines, rest = data.split(b"\n")
+        if lines and self._parts:
+            self._parts.append(lines[0])
+            lines[0] = b"".join(self._parts)
+            self._parts.clear()
+            self._parts_bytes = 0
+        if rest:
+            self._parts.append(rest)
+            self._parts_bytes += len(rest)
+            if self._parts_bytes > MAX_LINE_BYTES:
+                raise EventTooLong
+        return self._read(lines)
+
+    def close(self) -> list[bytes]:
+        """What is left when the body ends: servers forget the last line end."""
+        lines = [b"".join(self._parts), b""] if self._parts else [b""]
+        self._parts.clear()
+        return self._read(lines)
+
+    def _plain_line_ends(self, data: bytes) -> bytes:
+        if self._after_cr and data.startswith(b"\n"):
+            data = data[1:]
+        self._after_cr = data.endswith(b"\r") if data else False
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _read(self, lines: list[bytes]) -> list[bytes]:
+        payloads: list[bytes] = []
+        for line in lines:
+            if not self._started and line:
+                self._started = True
+                line = line.removeprefix(_BOM)
+            if line[:5] == b"data:":
+                payload = line[6:] if line[5:6] == b" " else line[5:]
+                if self._data or self._error_event or payload[:1] != b"{" or payload[-1:] != b"}":
+                    self._hold(payload, payloads)
+                else:
+                    payloads.append(payload)
+            elif not line:
+                if self._data:
+                    self._end_event(payloads)
+                self._error_event = False
+            elif line[:6] == b"event:":
+                self._error_event = line[6:].strip() == b"error"
+        return payloads
+
+    def _hold(self, payload: bytes, payloads: list[bytes]) -> None:
+        if payload.strip() == END_MARK:
+            # Nothing follows it, perhaps not even the blank line.
+            if self._data:
+                self._end_event(payloads)
+            payloads.append(END_MARK)
+            return
+        self._data.append(payload)
+        self._data_bytes += len(payload)
+        if self._data_bytes > MAX_LINE_BYTES:
+            raise EventTooLong
+
+    def _end_event(self, payloads: list[bytes]) -> None:
+        joined = b"\n".join(self._data)
+        self._data.clear()
+        self._data_bytes = 0
+        (self.errors if self._error_event else payloads).append(joined)

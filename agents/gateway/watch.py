@@ -1,0 +1,51 @@
+"""The clock of one streamed answer: silence and total time, for the price of one attribute."""
+
+import asyncio
+from collections.abc import Callable
+
+from agents.gateway.connection import Timeouts
+
+# After the terminal chunk only the end mark may follow; a server that holds the line open is cut.
+END_GRACE_S = 5.0
+
+
+class Watch:
+    """Calls `cut` once when the answer is silent or long for too long; `expired` tells.
+
+    The timer is not moved at every read: when it fires it looks how long ago the last one was.
+    """
+
+    def __init__(self, timeouts: Timeouts, started: float, cut: Callable[[], None]) -> None:
+        self.expired = False
+        self._loop = asyncio.get_running_loop()
+        self._idle_s = timeouts.idle_s
+        self._silence_s = max(0.0, started + timeouts.first_byte_s - self._loop.time())
+        self._last = self._loop.time()
+        self._total_at = started + timeouts.total_s
+        self._cut = cut
+        self._timer = self._loop.call_at(self._due(), self._check)
+
+    def seen(self) -> None:
+        """Something arrived, be it a comment."""
+        self._last = self._loop.time()
+        self._silence_s = self._idle_s
+
+    def nearly_done(self) -> None:
+        """Only the end of the body is awaited from now on."""
+        self._idle_s = self._silence_s = min(self._idle_s, END_GRACE_S)
+        self._timer.cancel()
+        self._timer = self._loop.call_at(self._due(), self._check)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _due(self) -> float:
+        return min(self._last + self._silence_s, self._total_at)
+
+    def _check(self) -> None:
+        due = self._due()
+        if self._loop.time() < due:
+            self._timer = self._loop.call_at(due, self._check)
+            return
+        self.expired = True
+        self._cut()
