@@ -56,6 +56,7 @@ def apply(*, role: str, using: str) -> None:
         for statement in (
             f"REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {to}",
             f"REVOKE ALL ON ALL SEQUENCES IN SCHEMA {schema} FROM {to}",
+            f"REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC",
             f"GRANT USAGE ON SCHEMA {schema} TO {to}",
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {to}",
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {to}",

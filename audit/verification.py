@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum, auto
+from typing import NamedTuple
 
 from django.db import connections, transaction
 
@@ -39,6 +40,13 @@ class Fault(StrEnum):
     HEAD = auto()
     # An anchor names a place that is gone or has another hash now.
     ANCHOR = auto()
+
+
+class Place(NamedTuple):
+    """A place in a chain and the hash of the row in it."""
+
+    sequence: int
+    hash: str
 
 
 @dataclass(frozen=True)
@@ -76,37 +84,46 @@ def verify(*, outside: Iterable[anchors.Heads] = (), using: str = "default") -> 
     """
     report = Report()
     with _one_snapshot(using):
-        heads = {head.chain: head for head in ChainHead.objects.using(using).all()}
-        for chain in range(CHAINS):
-            _check_chain(report, chain, heads.get(chain), using)
-        strays = AuditEvent.objects.using(using).exclude(chain__in=range(CHAINS))
-        for event in strays[:MAX_FINDINGS]:
-            report.add(Fault.ADDED, NO_CHAIN, event.sequence)
+        heads = {
+            head.chain: Place(head.sequence, head.hash)
+            for head in ChainHead.objects.using(using).all()
+        }
+        _check_heads(report, heads, reached=_check_rows(report, heads, using))
         _check_anchors(report, itertools.chain(anchors.stored(using=using), outside), using)
     return report
 
 
-def _check_chain(report: Report, chain: int, head: ChainHead | None, using: str) -> None:
-    """Walk one chain from its first row to its head."""
-    sequence, last_hash = 0, chains.first_hash(chain)
-    events = AuditEvent.objects.using(using).filter(chain=chain).order_by("sequence", "id")
+def _check_rows(report: Report, heads: dict[int, Place], using: str) -> dict[int, Place]:
+    """Walk every chain from its first row; returns the last place of each."""
+    reached = {chain: Place(0, chains.first_hash(chain)) for chain in range(CHAINS)}
+    events = AuditEvent.objects.using(using).order_by("chain", "sequence", "id")
     for event in events.iterator(chunk_size=ROWS_PER_READ):
         report.rows += 1
-        if event.sequence != sequence + 1:
-            report.add(Fault.MISSING, chain, event.sequence)
-        elif event.previous_hash != last_hash:
-            report.add(Fault.UNLINKED, chain, event.sequence)
+        before = reached.get(event.chain)
+        if before is None:
+            report.add(Fault.ADDED, NO_CHAIN, event.sequence)
+            continue
+        if event.sequence != before.sequence + 1:
+            report.add(Fault.MISSING, event.chain, event.sequence)
+        elif event.previous_hash != before.hash:
+            report.add(Fault.UNLINKED, event.chain, event.sequence)
         if not _says_what_it_hashes(event):
-            report.add(Fault.CHANGED, chain, event.sequence)
+            report.add(Fault.CHANGED, event.chain, event.sequence)
+        head = heads.get(event.chain)
         if head is not None and event.sequence > head.sequence:
-            report.add(Fault.ADDED, chain, event.sequence)
-        sequence, last_hash = event.sequence, event.hash
-    if head is None:
-        report.add(Fault.HEAD, chain, sequence)
-    elif head.sequence > sequence:
-        report.add(Fault.MISSING, chain, head.sequence)
-    elif (head.sequence, head.hash) != (sequence, last_hash):
-        report.add(Fault.HEAD, chain, head.sequence)
+            report.add(Fault.ADDED, event.chain, event.sequence)
+        reached[event.chain] = Place(event.sequence, event.hash)
+    return reached
+
+
+def _check_heads(report: Report, heads: dict[int, Place], *, reached: dict[int, Place]) -> None:
+    """Every head must name the last row of its chain."""
+    for chain in sorted(heads.keys() | reached.keys()):
+        head, last = heads.get(chain), reached.get(chain)
+        if head is not None and last is not None and head.sequence > last.sequence:
+            report.add(Fault.MISSING, chain, head.sequence)
+        elif head != last:
+            report.add(Fault.HEAD, chain, (last or head or Place(0, "")).sequence)
 
 
 def _check_anchors(report: Report, taken: Iterable[anchors.Heads | None], using: str) -> None:

@@ -1,0 +1,1 @@
+"""What the ground promises: strict JSON, closed vocabularies, rows nobody can change."""
