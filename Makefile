@@ -25,10 +25,10 @@ test: setup browser  ## Run all tests beside embedded services
 lint: setup  ## Run every static check
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
-	$(VENV)/mypy .
 	$(VENV)/lint-imports
-	$(RUN_BESIDE_SERVICES) --not-durable -- sh -c '$(VENV)/python manage.py check \
-		&& $(VENV)/python manage.py makemigrations --check --dry-run'
+	$(RUN_BESIDE_SERVICES) --not-durable -- sh -ec '$(VENV)/mypy .; \
+		$(VENV)/python manage.py check; \
+		$(VENV)/python manage.py makemigrations --check --dry-run'
 
 bench: setup  ## Measure speed and memory against a bare relay
 	$(RUN_BESIDE_SERVICES) -- $(VENV)/python -m tests.bench

@@ -130,7 +130,7 @@ def system_pip() -> bool:
         [sys.executable, "-m", "pip", "--version"], capture_output=True, text=True
     )
     version = re.match(r"pip (\d+)\.(\d+)", asked.stdout)
-    return bool(version) and (int(version.group(1)), int(version.group(2))) >= (22, 3)
+    return version is not None and (int(version.group(1)), int(version.group(2))) >= (22, 3)
 
 
 def install_uv() -> str | None:

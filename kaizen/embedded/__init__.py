@@ -8,6 +8,7 @@
     valkey       start, stop
     services     both together, under the lock of their home
     addresses    the URLs that reach them
+    attaching    the same URLs for a command in a second terminal
     __main__     `python -m kaizen.embedded run -- PROGRAM ...`
 
 Nothing here imports Django: settings are read only after these addresses stand in the environment.

@@ -70,6 +70,21 @@ class Layout:
         return self.run / "model.sock"
 
 
+def locate(home: Path) -> Layout:
+    """Where things of this home are, without making anything."""
+    account = service_account()
+    state = home
+    if account is not None and home.exists() and not _reachable(home, account):
+        state = ROOT_STATE / name_of(home)
+    return Layout(
+        home=home,
+        state=state,
+        run=_socket_folder(home, "run"),
+        service_run=_socket_folder(state, "sockets"),
+        account=account,
+    )
+
+
 def prepare(home: Path) -> Layout:
     """Make the folders of this home and say where they are. Safe to repeat.
 
@@ -79,19 +94,18 @@ def prepare(home: Path) -> Layout:
     place = home
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        account = service_account()
-        state = home
-        if account is not None:
-            home.chmod(0o711)
-            place = state = _state_of_root(home, account)
-        if shutil.disk_usage(state).free < FREE_SPACE_BYTES:
-            raise disk_full(state)
-        run = _socket_folder(home, "run")
-        service_run = _socket_folder(state, "sockets")
-        layout = Layout(home, state, run, service_run, account)
-        own(run, None)
-        for folder in (layout.valkey_data, service_run):
-            own(folder, account)
+        home.chmod(0o700 if os.geteuid() else 0o711)
+        layout = locate(home)
+        place = layout.state
+        if layout.state != home:
+            ROOT_STATE.mkdir(mode=0o711, parents=True, exist_ok=True)
+            layout.state.mkdir(mode=0o711, exist_ok=True)
+            (layout.state / "home").write_text(f"{home}\n")
+        if shutil.disk_usage(layout.state).free < FREE_SPACE_BYTES:
+            raise disk_full(layout.state)
+        own(layout.run, None)
+        for folder in (layout.valkey_data, layout.service_run):
+            own(folder, layout.account)
     except OSError as fault:
         raise from_os_error(fault, place) from fault
     return layout
@@ -119,14 +133,8 @@ def name_of(home: Path) -> str:
     return hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]
 
 
-def _state_of_root(home: Path, account: Account) -> Path:
-    if launching.can_use(account.uid, account.gid, "-x", home):
-        return home
-    ROOT_STATE.mkdir(mode=0o711, parents=True, exist_ok=True)
-    state = ROOT_STATE / name_of(home)
-    state.mkdir(mode=0o711, exist_ok=True)
-    (state / "home").write_text(f"{home}\n")
-    return state
+def _reachable(home: Path, account: Account) -> bool:
+    return launching.can_use(account.uid, account.gid, "-x", home)
 
 
 def _socket_folder(parent: Path, name: str) -> Path:

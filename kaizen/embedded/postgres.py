@@ -38,8 +38,8 @@ SERVER_SETTINGS: Mapping[str, str] = {
     "max_connections": "200",
     "password_encryption": "scram-sha-256",
     "log_line_prefix": "",
-    "log_min_messages": "warning",
-    "log_checkpoints": "off",
+    # Failed statements are reported to whoever sent them; here stands what ends a session or all.
+    "log_min_messages": "fatal",
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
@@ -131,17 +131,14 @@ def start(
     )
     server = Postgres(layout, process)
     deadline = time.monotonic() + READY_TIMEOUT_S
-    while True:
-        try:
-            with _admin(layout, credentials, "postgres"):
-                return server
-        except psycopg.OperationalError as fault:
-            if process.poll() is not None:
-                raise _did_not_start(layout, f"exit code {process.returncode}") from fault
-            if time.monotonic() > deadline:
-                server.stop()
-                raise _did_not_start(layout, f"no answer within {READY_TIMEOUT_S:.0f} s") from fault
+    while not _ready(layout, process.pid):
+        if process.poll() is not None:
+            raise _did_not_start(layout, f"exit code {process.returncode}")
+        if time.monotonic() > deadline:
+            server.stop()
+            raise _did_not_start(layout, f"no answer within {READY_TIMEOUT_S:.0f} s")
         time.sleep(POLL_S)
+    return server
 
 
 def shape_roles(layout: Layout, credentials: Credentials, *, may_create_databases: bool) -> None:
@@ -215,6 +212,15 @@ def _old_server(data: Path) -> int | None:
     except (OSError, ValueError):
         return None
     return pid if name == "postgres" else None
+
+
+def _ready(layout: Layout, pid: int) -> bool:
+    """Whether this server says in its pid file that it takes connections."""
+    try:
+        lines = (layout.postgres_data / "postmaster.pid").read_text().splitlines()
+    except OSError:
+        return False
+    return lines[:1] == [str(pid)] and [line.strip() for line in lines[7:8]] == ["ready"]
 
 
 def _refuse_other_version(data: Path) -> None:

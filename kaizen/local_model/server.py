@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from types import FrameType
 
-import xllamacpp
+import xllamacpp  # type: ignore[import-untyped]  # ships no types
 
 from kaizen.local_model.weights import Weights
 

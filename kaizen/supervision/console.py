@@ -21,7 +21,9 @@ class Console:
         self.line(OWN_NAME, line)
 
     def line(self, name: str, line: str) -> None:
-        """One line of the named process."""
+        """One line of the named process; blank lines are left out."""
+        if not line.strip():
+            return
         prefix = f"{name:<{NAME_WIDTH}} | "
         if self._coloured:
             colour = self._colours.setdefault(name, COLOURS[len(self._colours) % len(COLOURS)])

@@ -79,9 +79,3 @@ def common(environment: Mapping[str, str], home: Path, django_key: str) -> dict[
     shared["KAIZEN_HOME"] = str(home)
     shared["PYTHONUNBUFFERED"] = "1"
     return shared
-
-
-def home_of(environment: Mapping[str, str]) -> Path:
-    """KAIZEN_HOME, by default `.kaizen` in the checkout."""
-    named = environment.get("KAIZEN_HOME", "").strip()
-    return Path(named).expanduser().resolve() if named else CHECKOUT / ".kaizen"

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Mapping
 
+from kaizen.embedded.attaching import home_of
 from kaizen.embedded.failures import StartRefused, from_os_error
 from kaizen.embedded.services import HomeLock, Services, needs
 from kaizen.local_model import weights
@@ -31,8 +32,8 @@ def up(environment: Mapping[str, str]) -> int:
         console.block([refusal.what, refusal.remedy])
         return 1
     except OSError as fault:
-        refusal = from_os_error(fault, start.home)
-        console.block([refusal.what, refusal.remedy])
+        explained = from_os_error(fault, start.home)
+        console.block([explained.what, explained.remedy])
         return 1
     finally:
         start.stop()
@@ -43,13 +44,14 @@ class Start:
     """One run of the supervisor: what it holds and must give back."""
 
     def __init__(self, environment: Mapping[str, str], console: Console, crew: Crew) -> None:
-        self.home = program.home_of(environment)
+        self.home = home_of(environment)
         self._given = environment
         self._console = console
         self._crew = crew
         self._services: Services | None = None
         self._lock: HomeLock | None = None
         self._sign_in: list[str] = []
+        self._new_passwords = False
 
     def run(self) -> None:
         """The whole life of the product."""
@@ -76,7 +78,7 @@ class Start:
 
     def stop(self) -> None:
         """End everything, services last; then the home is free."""
-        if self._sign_in:
+        if self._new_passwords:
             self._console.block(self._sign_in)  # shown once, so never lost to a failed start
         if self._crew.members:
             self._console.say("stopping")
@@ -129,7 +131,9 @@ class Start:
             os.close(write_end)
             os.close(read_end)
         told = json.loads(report) if report else {}
-        self._sign_in = _sign_in_lines(told.get("people", []))
+        people = told.get("people", [])
+        self._sign_in = _sign_in_lines(people)
+        self._new_passwords = any(person["password"] for person in people)
         if self._crew.stop_requested:
             return False
         if "refusal" in told:
@@ -164,7 +168,7 @@ class Start:
                 "KAIZEN_MODEL_API_KEY, or name a GGUF file in KAIZEN_LOCAL_MODEL.",
             ]
         lines += ["", "Stop with Ctrl-C."]
-        self._sign_in = []
+        self._new_passwords = False
         self._console.block(lines)
 
 

@@ -9,9 +9,9 @@ import warnings
 from argparse import ArgumentParser
 from typing import Any
 
-from celery.apps.worker import Worker
-from celery.beat import EmbeddedService
-from celery.exceptions import SecurityWarning
+from celery.apps.worker import Worker  # type: ignore[import-untyped]  # ships no types
+from celery.beat import EmbeddedService  # type: ignore[import-untyped]  # ships no types
+from celery.exceptions import SecurityWarning  # type: ignore[import-untyped]  # no types
 from django.core.management.base import BaseCommand
 
 from kaizen.celery import QUEUES, app
