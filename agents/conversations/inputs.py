@@ -18,7 +18,7 @@ from agents.members.models import Member
 from audit import canonical, funnel
 from audit.limits import limit
 from audit.reasons import Action, Reason
-from audit.refusals import Invalid, NotFound, Refusal
+from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
 from tools.effects import claims
 
 MESSAGE_CHARACTERS = limit(
@@ -115,7 +115,7 @@ def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
 
 
 def _check(message: Message, key: str) -> None:
-    faults = []
+    faults: list[FieldProblem] = []
     if not message.text.strip():
         faults.append({"field": "message", "reason": str(Reason.MISSING_FIELD)})
     elif len(message.text) > MESSAGE_CHARACTERS:
@@ -219,7 +219,9 @@ def claimed(run_id: UUID) -> Input:
     """The input a claimed run works, with its conversation, agent and member: for the worker that
     holds the claim, never for a door.
     """
-    return Input.objects.select_related("conversation", "agent", "member").get(run_id=run_id)
+    rows = Input.objects.select_related("conversation", "agent", "member")
+    found: Input = rows.get(run_id=run_id)
+    return found
 
 
 def set_status(input_id: UUID, status: InputStatus) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from agents.conversations.inputs import Accepted, Message
+from agents.conversations.models import InputStatus
 from audit.reasons import Reason
 from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, RateLimited, Refusal
 
@@ -59,23 +60,27 @@ def status(refusal: Refusal) -> int:
 
 
 def error(refusal: Refusal) -> dict[str, Any]:
-    """The body of a refusal; a conflict over versions also names the current one."""
-    body: dict[str, Any] = {
-        "code": str(refusal.reason),
-        "message": refusal.message,
-        "fields": list(refusal.fields),
-    }
+    """The body of a refusal; a conflict over versions names the current one with its field."""
+    fields: list[dict[str, Any]] = [dict(field) for field in refusal.fields]
     if isinstance(refusal, Conflict) and refusal.current is not None:
-        body["current"] = refusal.current
-    return {"error": body}
+        fields.append(
+            {
+                "field": "expected_version",
+                "reason": str(refusal.reason),
+                "current": refusal.current,
+            }
+        )
+    return {"error": {"code": str(refusal.reason), "message": refusal.message, "fields": fields}}
 
 
 def acceptance(accepted: Accepted) -> dict[str, Any]:
-    """The body that answers an accepted input."""
+    """The body that answers an accepted input; the same bytes for a repeat, however far the turn
+    has come since.
+    """
     return {
         "input_id": str(accepted.input_id),
         "accepted_position": accepted.position,
-        "status": accepted.status,
+        "status": str(InputStatus.QUEUED),
     }
 
 

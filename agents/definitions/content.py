@@ -7,7 +7,7 @@ from agents.definitions.models import Ceiling, Mode
 from audit import canonical
 from audit.limits import limit
 from audit.reasons import Reason
-from audit.refusals import Invalid
+from audit.refusals import FieldProblem, Invalid
 
 NAME_CHARACTERS = limit("agent.name", 100, "characters", "Length of an agent's name.")
 DESCRIPTION_CHARACTERS = limit(
@@ -60,7 +60,7 @@ def checked(content: Any) -> dict[str, Any]:
     return {**definition, "name": definition["name"].strip()}
 
 
-def _fault(field: str, reason: Reason) -> dict[str, str]:
+def _fault(field: str, reason: Reason) -> FieldProblem:
     return {"field": field, "reason": str(reason)}
 
 

@@ -36,7 +36,5 @@ def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
 def _lines(before: Any, after: Any) -> list[str]:
     if not isinstance(before, str) or not isinstance(after, str):
         return []
-    changed = unified_diff(
-        before.splitlines(), after.splitlines(), lineterm="", n=CONTEXT_LINES
-    )
+    changed = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=CONTEXT_LINES)
     return list(changed)[2:]  # without the two lines that would name files

@@ -43,9 +43,7 @@ class AgentQuerySet(models.QuerySet[Any]):
         Using an agent is not enough: who can read a persona can copy it.
         """
         return self._living(member).filter(
-            Q(owner_id=member.pk)
-            | Q(audience="everyone", protected=True)
-            | _shared(member, READ)
+            Q(owner_id=member.pk) | Q(audience="everyone", protected=True) | _shared(member, READ)
         )
 
     def editable_by(self, member: "Member") -> Self:

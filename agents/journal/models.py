@@ -1,5 +1,7 @@
 """The journal's two tables."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models.functions import Now
 
@@ -46,3 +48,8 @@ class Entry(models.Model):
             # rebuilding one run
             models.Index(fields=["run_id", "position"], name="entries_of_run"),
         ]
+
+    @property
+    def hidden(self) -> dict[str, Any]:
+        """The private part, empty where there is none."""
+        return self.private or {}

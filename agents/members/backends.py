@@ -35,7 +35,7 @@ class ThrottledModelBackend(ModelBackend):
             _record_failure(Reason.NOT_AUTHENTICATED)
             return None
         throttling.clear(throttle_key)
-        return member  # type: ignore[return-value]  # the custom user is Member
+        return member
 
 
 def _record_failure(reason: Reason) -> None:

@@ -1,8 +1,6 @@
 """People. The custom user from the first migration on."""
 
-from typing import ClassVar
-
-from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models.functions import Now
 
@@ -28,8 +26,6 @@ class Member(AbstractUser):
     time_zone = models.CharField(max_length=64, default="UTC")
     theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
     shortcuts_enabled = models.BooleanField(default=True)
-
-    objects: ClassVar[UserManager["Member"]] = UserManager()
 
     def name_shown(self) -> str:
         """The display name, or the sign-in name while none is set."""

@@ -1,12 +1,11 @@
 """The sign-in throttle. Rows, not cache: a restarted or emptied broker must not reset it."""
 
 import hashlib
-from datetime import timedelta
 
 from django.db import connection
 
 MAX_FAILURES = 10  # per name and address within the window (OWASP: lock after few, unlock by time)
-WINDOW = timedelta(minutes=15)
+WINDOW_S = 15 * 60.0
 
 
 def key(username: str, address: str) -> str:
@@ -19,8 +18,8 @@ def is_blocked(throttle_key: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM members_signinfailure WHERE key = %s AND count >= %s"
-            " AND window_started_at > clock_timestamp() - %s",
-            [throttle_key, MAX_FAILURES, WINDOW],
+            " AND window_started_at > clock_timestamp() - make_interval(secs => %s)",
+            [throttle_key, MAX_FAILURES, WINDOW_S],
         )
         return cursor.fetchone() is not None
 
@@ -33,13 +32,14 @@ def record_failure(throttle_key: str) -> None:
             INSERT INTO members_signinfailure AS mine (key, count, window_started_at)
             VALUES (%(key)s, 1, clock_timestamp())
             ON CONFLICT (key) DO UPDATE SET
-                count = CASE WHEN mine.window_started_at > clock_timestamp() - %(window)s
-                             THEN mine.count + 1 ELSE 1 END,
-                window_started_at = CASE
-                    WHEN mine.window_started_at > clock_timestamp() - %(window)s
-                    THEN mine.window_started_at ELSE clock_timestamp() END
+                (count, window_started_at) = (
+                    SELECT CASE WHEN is_open THEN mine.count + 1 ELSE 1 END,
+                           CASE WHEN is_open THEN mine.window_started_at
+                                ELSE excluded.window_started_at END
+                      FROM (SELECT mine.window_started_at > excluded.window_started_at
+                                   - make_interval(secs => %(window)s) AS is_open) AS test)
             """,
-            {"key": throttle_key, "window": WINDOW},
+            {"key": throttle_key, "window": WINDOW_S},
         )
 
 

@@ -53,7 +53,6 @@ class Admitted:
     time_zone: str
     persona: str
     connection: Connection | None
-    deployment_id: UUID | None
     history_characters: int
     offered: dict[str, ToolDescriptor]
     past: tuple[Event, ...] = (Began(),)
@@ -110,7 +109,6 @@ def _admit(claim: Claim) -> Admitted:
         time_zone=row.member.time_zone,
         persona=version.content["persona"],
         connection=connection,
-        deployment_id=deployment.id,
         history_characters=budget_characters(
             deployment.context_window, deployment.max_output_tokens
         ),
@@ -234,7 +232,6 @@ def _refused(claim: Claim, row: Input, version: AgentVersion | None, reason: Rea
         time_zone="UTC",
         persona="",
         connection=None,
-        deployment_id=None,
         history_characters=0,
         offered={},
         refused=reason,

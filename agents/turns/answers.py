@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -129,15 +128,16 @@ def _announce_end(terminal: str) -> None:
 
 
 def _record_calls(admitted: Admitted, pending: Pending) -> None:
+    connection = admitted.connection
+    if connection is None:  # a refused turn asks no model
+        return
     for call in pending.model_calls:
-        ledger.record(
+        subject = ledger.CallSubject(
+            deployment_id=connection.deployment_id,
+            model=connection.model,
             run_id=admitted.claim.run_id,
             step=call.step,
-            deployment_id=_known(admitted.deployment_id),
-            ended=call.ended,
+            member_id=admitted.identity.member_id,
+            agent_id=admitted.identity.agent_id,
         )
-
-
-def _known(deployment_id: UUID | None) -> UUID:
-    assert deployment_id is not None, "a turn without a deployment calls no model"
-    return deployment_id
+        ledger.record_call(subject, call.ended)

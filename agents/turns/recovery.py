@@ -39,7 +39,7 @@ def rebuild(run_id: UUID) -> tuple[tuple[Event, ...], Segments]:
         elif entry.kind == Kind.THINKING:
             segments["thinking"] = entry.data["segment"] + 1
         elif entry.kind in (Kind.TOOL_STARTED, Kind.TOOL_ENDED):
-            steps.setdefault(entry.private["step"], []).append(entry)
+            steps.setdefault(entry.hidden["step"], []).append(entry)
     for step in sorted(steps):
         events += _step(step, steps[step])
     return tuple(events), segments
@@ -50,12 +50,10 @@ def _step(step: int, entries: list[Entry]) -> list[Event]:
     started = [entry for entry in entries if entry.kind == Kind.TOOL_STARTED]
     ended = {entry.data["call_id"]: entry for entry in entries if entry.kind == Kind.TOOL_ENDED}
     calls = tuple(
-        CallRequested(
-            entry.data["call_id"], entry.data["name"], entry.private["unreadable"] is None
-        )
+        CallRequested(entry.data["call_id"], entry.data["name"], entry.hidden["unreadable"] is None)
         for entry in started
     )
-    cut = any(entry.private["truncated"] for entry in started)
+    cut = any(entry.hidden["truncated"] for entry in started)
     answered = ModelAnswered(
         step=step,
         has_text=True,
@@ -68,7 +66,7 @@ def _step(step: int, entries: list[Entry]) -> list[Event]:
         ToolSettled(
             call.call_id,
             ended[call.call_id].data["outcome"],
-            ended[call.call_id].private["ends_turn"],
+            ended[call.call_id].hidden["ends_turn"],
         )
         for call in calls
     )
@@ -87,24 +85,24 @@ def batch(run_id: UUID, step: int) -> Batch:
     """The batch of a step that was committed before this worker took over."""
     calls, settled = [], {}
     for entry in replay.of_run(run_id):
-        if entry.kind not in (Kind.TOOL_STARTED, Kind.TOOL_ENDED) or entry.private["step"] != step:
+        if entry.kind not in (Kind.TOOL_STARTED, Kind.TOOL_ENDED) or entry.hidden["step"] != step:
             continue
         call_id = entry.data["call_id"]
         if entry.kind == Kind.TOOL_ENDED:
             settled[call_id] = ToolSettled(
-                call_id, entry.data["outcome"], entry.private["ends_turn"]
+                call_id, entry.data["outcome"], entry.hidden["ends_turn"]
             )
             continue
-        unreadable = entry.private["unreadable"]
+        unreadable = entry.hidden["unreadable"]
         calls.append(
             ToolCall(
                 call_id=call_id,
                 step=step,
-                ordinal=entry.private["ordinal"],
+                ordinal=entry.hidden["ordinal"],
                 name=entry.data["name"],
-                arguments=None if unreadable else orjson.loads(entry.private["arguments"]),
+                arguments=None if unreadable else orjson.loads(entry.hidden["arguments"]),
                 unreadable=unreadable,
-                provider_id=entry.private["provider_id"],
+                provider_id=entry.hidden["provider_id"],
             )
         )
     return Batch(tuple(calls), settled)

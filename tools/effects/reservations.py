@@ -24,7 +24,7 @@ def reserve(claim: Claim, call_id: str) -> bool:
                 " ON CONFLICT DO NOTHING",
                 [claim.run_id, call_id, claim.fence],
             )
-            return cursor.rowcount == 1
+            return bool(cursor.rowcount == 1)
 
 
 def reserved(run_id: UUID) -> frozenset[str]:

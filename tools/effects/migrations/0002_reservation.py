@@ -5,23 +5,34 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('effects', '0001_initial'),
+        ("effects", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Reservation',
+            name="Reservation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('run_id', models.UUIDField()),
-                ('call_id', models.CharField(max_length=100)),
-                ('fence', models.BigIntegerField()),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("run_id", models.UUIDField()),
+                ("call_id", models.CharField(max_length=100)),
+                ("fence", models.BigIntegerField()),
+                (
+                    "created_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run_id', 'call_id'), name='one_intent_per_call')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run_id", "call_id"), name="one_intent_per_call"
+                    )
+                ],
             },
         ),
     ]
