@@ -31,6 +31,8 @@ class Command(BaseCommand):
                 # A client could write any address and scheme into these headers.
                 proxy_headers=False,
                 ws_max_size=SOCKET_MESSAGE_BYTES,
+                # Compressing each small frame costs more than it saves, and memory per socket.
+                ws_per_message_deflate=False,
                 timeout_graceful_shutdown=STOP_GRACE_S,
                 lifespan="auto",
             )
