@@ -14,9 +14,15 @@ from django.db import connections
 
 from agents.members import accounts, roles
 from agents.members.models import Member
+from tests.requirements import Collector
 from tests.stack import Stack
 
 PASSWORD = "correct horse battery staple"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect which requirement rows the run shows."""
+    config.pluginmanager.register(Collector(), "requirements")
 
 
 @pytest.fixture(scope="session")
