@@ -66,7 +66,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "channels",
-    "django.contrib.admin",
+    "kaizen.administration.KaizenAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -203,6 +203,15 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The public interface of Kaizen.",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "PATH_CONVERTER_OVERRIDES": {
+        "id": {"type": "string", "format": "uuid"},
+        "number": {"type": "integer", "minimum": 1, "maximum": 999_999_999},
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "agents.api.schema.bound",
+    ],
 }
 
 LOGGING = {

@@ -31,7 +31,7 @@ def assign(*, actor: str, member: Member, role: str) -> None:
         groups = Group.objects.filter(name__in=roles.PERMISSIONS)
         member.groups.remove(*groups.exclude(name=role))
         member.groups.add(groups.get(name=role))
-        member.is_staff = role in {roles.ADMINISTRATOR, roles.OPERATOR}
+        member.is_staff = role in roles.STAFF
         member.save(update_fields=["is_staff"])
         funnel.record(
             action=Action.MEMBER_CHANGED,

@@ -6,6 +6,9 @@ MEMBER: Final = "member"
 OPERATOR: Final = "operator"
 ADMINISTRATOR: Final = "administrator"
 
+# Roles that open the administration site.
+STAFF: Final = frozenset({ADMINISTRATOR, OPERATOR})
+
 # Model permissions each role holds, as app_label.codename. Members need none: what they may
 # see and do with their own rows is decided in querysets.
 PERMISSIONS: Final[dict[str, tuple[str, ...]]] = {

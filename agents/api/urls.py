@@ -1,0 +1,39 @@
+"""Routes under `/api/`. The events of a conversation are routed by the project, which also knows
+the stream.
+"""
+
+from django.urls import path, re_path
+
+from agents.api import (
+    access_tokens,
+    agents,
+    conversations,
+    me,
+    model_roles,
+    redirection,
+)
+from agents.api.document import OpenApiDocument
+
+urlpatterns = [
+    path("openapi.json", OpenApiDocument.as_view()),
+    path("me", me.Myself.as_view()),
+    path("tokens", access_tokens.Tokens.as_view()),
+    path("tokens/<id:token_id>", access_tokens.OneToken.as_view()),
+    path("agents", agents.Agents.as_view()),
+    path("agents/<id:agent_id>", agents.OneAgent.as_view()),
+    path("agents/<id:agent_id>/versions", agents.AgentVersions.as_view()),
+    path("agents/<id:agent_id>/versions/<number:number>", agents.OneAgentVersion.as_view()),
+    path(
+        "agents/<id:agent_id>/versions/<number:number>/diff/<number:other>",
+        agents.AgentVersionDiff.as_view(),
+    ),
+    path("conversations", conversations.Conversations.as_view()),
+    path("conversations/<id:conversation_id>", conversations.OneConversation.as_view()),
+    path("conversations/<id:conversation_id>/inputs", conversations.ConversationInputs.as_view()),
+    path("conversations/<id:conversation_id>/steer", conversations.ConversationSteer.as_view()),
+    path("conversations/<id:conversation_id>/stop", conversations.ConversationStop.as_view()),
+    path("ops/models", model_roles.ModelRoles.as_view()),
+    path("ops/models/chat", model_roles.ChatModel.as_view()),
+    path("ops/models/embedding", model_roles.EmbeddingModel.as_view()),
+    re_path(r"^(?P<path>.+)/$", redirection.without_slash),
+]
