@@ -84,11 +84,6 @@ class ArtifactVersion(models.Model):
 
     objects = ArtifactVersionQuerySet.as_manager()
 
-    @property
-    def tag(self) -> str:
-        """A short mark of exactly this content, which an edit must repeat."""
-        return self.digest.removeprefix("sha256:")[:TAG_CHARACTERS]
-
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -104,6 +99,11 @@ class ArtifactVersion(models.Model):
                 name="artifact_content_is_bounded",
             ),
         ]
+
+    @property
+    def tag(self) -> str:
+        """A short mark of exactly this content, which an edit must repeat."""
+        return self.digest.removeprefix("sha256:")[:TAG_CHARACTERS]
 
 
 class ArtifactUserObjectPermission(UserObjectPermissionBase):

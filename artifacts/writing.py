@@ -121,7 +121,7 @@ def _earlier(run: RunWrite | None, content: str) -> ArtifactVersion | None:
     )
     if earlier is not None and earlier.digest != digest_of(content):
         raise Refusal(Reason.CALL_ID_REUSED, "This call has written something else before.")
-    return earlier  # type: ignore[no-any-return]  # querysets are typed as Any rows
+    return earlier
 
 
 def _locked(actor: Actor, artifact_id: UUID) -> Artifact:

@@ -99,11 +99,11 @@ def error(
     )
 
 
-def refused(refusal: Refusal, **facts: Any) -> ToolResult:
+def refused(refusal: Refusal, *, repair: RepairDirective | None = None, **facts: Any) -> ToolResult:
     """An error result that says why an operation of ours refused, with its wrong fields."""
     if refusal.fields:
         facts["problems"] = [dict(problem) for problem in refusal.fields]
-    return error(classify(refusal), refusal.message, **facts)
+    return error(classify(refusal), refusal.message, repair=repair, **facts)
 
 
 def classify(fault: BaseException) -> ErrorClass:

@@ -43,7 +43,7 @@ ENTRIES: Final[Mapping[str, Entry]] = MappingProxyType(
         "list_available_agents": Entry("tools.builtin.agents.LIST_AVAILABLE_AGENTS"),
         "create_artifact": Entry("tools.builtin.artifacts.CREATE_ARTIFACT"),
         "update_artifact": Entry("tools.builtin.artifacts.UPDATE_ARTIFACT"),
-        "read_artifact": Entry("tools.builtin.artifacts.READ_ARTIFACT"),
+        "read_artifact": Entry("tools.builtin.artifact_ranges.READ_ARTIFACT"),
     }
 )
 
