@@ -190,3 +190,20 @@ test("it joins an earlier page with a run that reaches into the later one", () =
     [1, 3],
   );
 });
+
+test("it drops what a worker that died had begun once the next one has answered", () => {
+  const conversation = read([asked, started]);
+  applyDelta(conversation, delta(0, "Half an ans"));
+  apply(conversation, frame(3, "agent_run_started", {}));
+  applyDelta(conversation, delta(0, "Whole", { segment: 1, segment_start: true }));
+  apply(conversation, frame(4, "assistant_message", { text: "Whole answer.", segment: 1 }));
+  apply(conversation, frame(5, "agent_run_completed", {}));
+  assert.equal(answerText(only(conversation)), "Whole answer.");
+});
+
+test("it keeps the partial text of a stopped answer", () => {
+  const conversation = read([asked, started]);
+  applyDelta(conversation, delta(0, "As far as"));
+  apply(conversation, frame(3, "agent_run_cancelled", {}));
+  assert.equal(answerText(only(conversation)), "As far as");
+});

@@ -274,6 +274,10 @@ function end(turn: Turn, state: TurnState, data: FrameData): void {
   turn.reason = textOf(data, "reason");
   turn.message = textOf(data, "message");
   turn.parts = turn.parts.filter((part) => part.type !== "building");
+  // What a worker that died had begun was written anew by the next one under another number.
+  if (state === "completed" || state === "salvaged") {
+    turn.parts = turn.parts.filter((part) => !("segments" in part) || isSettled(part));
+  }
   for (const part of turn.parts) {
     part.version += 1;
     if ("segments" in part) for (const each of part.segments.values()) each.settled = true;

@@ -1,0 +1,45 @@
+"""Refusals as answers, and the page for a server that cannot be reached."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from agents.conversations import projection
+from audit.refusals import NotFound, Refusal
+
+View = Callable[..., HttpResponse]
+
+
+def refusals_as_json(view: View) -> View:
+    """Answer refusals of a view called by our own browser code the way the API does."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except Refusal as refusal:
+            return JsonResponse(projection.error(refusal), status=projection.status(refusal))
+
+    return answered
+
+
+def refusals_as_pages(view: View) -> View:
+    """Answer what a page cannot find with the page for that; other refusals are faults here."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except NotFound as refusal:
+            raise Http404 from refusal
+
+    return answered
+
+
+@require_safe
+def offline(request: HttpRequest) -> HttpResponse:
+    """What the browser keeps to show when the server cannot be reached. Open to everybody."""
+    return render(request, "offline.html")

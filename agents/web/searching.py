@@ -1,0 +1,42 @@
+"""Finding conversations: search with excerpts, the whole list, and what was put aside."""
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from agents.conversations import search as history
+from agents.conversations.models import Conversation
+from agents.members.models import Member
+from agents.web.shell import page, signed_in
+
+HITS = 20
+ROWS = 50  # of one page of a list
+
+
+@require_safe
+@signed_in
+def search(request: HttpRequest, member: Member) -> HttpResponse:
+    """Hits for the search dialog; without a query, what was last worked on."""
+    text = request.GET.get("q", "").strip()
+    hits = history.search(member=member, text=text, limit=HITS)
+    return render(request, "agents/search_results.html", {"hits": hits, "query": text})
+
+
+@require_safe
+@signed_in
+def everything(request: HttpRequest, member: Member) -> HttpResponse:
+    """All conversations that are not archived, newest first."""
+    rows = Conversation.objects.visible_to(member).kept().exclude(title="").order_by("-active_at")
+    listed = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    return page(request, member, "agents/conversations.html", {"listed": listed})
+
+
+@require_safe
+@signed_in
+def archived(request: HttpRequest, member: Member) -> HttpResponse:
+    """What the person put aside, newest first."""
+    rows = Conversation.objects.visible_to(member).archived().order_by("-archived_at")
+    listed = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    context = {"listed": listed, "is_archive": True}
+    return page(request, member, "agents/conversations.html", context)

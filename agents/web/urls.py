@@ -1,0 +1,42 @@
+"""Routes of the pages."""
+
+from django.urls import path
+from django.views.i18n import JavaScriptCatalog
+
+from agents.web import account, catalogue, chat, failures, keeping, searching, signing
+
+app_name = "web"
+
+CONVERSATION = "c/<uuid:conversation_id>"
+SWITCHES = {
+    "pin": ("pinned", True),
+    "unpin": ("pinned", False),
+    "archive": ("archived", True),
+    "unarchive": ("archived", False),
+}
+
+urlpatterns = [
+    path("", chat.home, name="home"),
+    path(CONVERSATION, chat.conversation, name="conversation"),
+    path(f"{CONVERSATION}/earlier", chat.earlier, name="earlier"),
+    path(f"{CONVERSATION}/rename", keeping.rename, name="rename"),
+    path(f"{CONVERSATION}/read", keeping.read, name="read"),
+    path(f"{CONVERSATION}/delete", keeping.delete, name="delete"),
+    path(f"{CONVERSATION}/restore", keeping.restore, name="restore"),
+    *[
+        path(f"{CONVERSATION}/{verb}", keeping.switch, {"name": name, "on": on}, name=verb)
+        for verb, (name, on) in SWITCHES.items()
+    ],
+    path("sidebar", chat.sidebar_list, name="sidebar"),
+    path("search", searching.search, name="search"),
+    path("conversations", searching.everything, name="conversations"),
+    path("archived", searching.archived, name="archived"),
+    path("agents", catalogue.agents, name="agents"),
+    path("account", account.profile, name="account"),
+    path("account/tokens", account.create_token, name="create_token"),
+    path("account/tokens/<uuid:token_id>/revoke", account.revoke_token, name="revoke_token"),
+    path("sign-in", signing.SignIn.as_view(), name="sign_in"),
+    path("sign-out", signing.SignOut.as_view(), name="sign_out"),
+    path("offline", failures.offline, name="offline"),
+    path("texts.js", JavaScriptCatalog.as_view(packages=["agents.web"]), name="texts"),
+]

@@ -1,0 +1,52 @@
+// Requests to our own server. Failures are values: callers always know what to show.
+
+export type Reply<Body> =
+  | { readonly ok: true; readonly status: number; readonly body: Body }
+  | { readonly ok: false; readonly status: number; readonly message: string };
+
+interface Options {
+  readonly method?: "GET" | "POST";
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly key?: string;
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** Status 0 stands for a server that was not reached. */
+export async function request<Body>(address: string, options: Options = {}): Promise<Reply<Body>> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  let body: BodyInit | undefined;
+  if (options.json !== undefined) {
+    headers["Content-Type"] = "application/json";
+    body = JSON.stringify(options.json);
+  }
+  if (options.form) body = new URLSearchParams(options.form);
+  if (options.key) headers["Idempotency-Key"] = options.key;
+  if ((options.method ?? "GET") !== "GET") headers["X-CSRFToken"] = csrfToken();
+  try {
+    const response = await fetch(address, {
+      method: options.method ?? "GET",
+      headers,
+      body: body ?? null,
+      credentials: "same-origin",
+      redirect: "error",
+      signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
+    });
+    const parsed: unknown = response.status === 204 ? null : await response.json().catch(() => null);
+    if (response.ok) return { ok: true, status: response.status, body: parsed as Body };
+    return { ok: false, status: response.status, message: messageOf(parsed) };
+  } catch {
+    return { ok: false, status: 0, message: "" };
+  }
+}
+
+function csrfToken(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content ?? "";
+}
+
+function messageOf(body: unknown): string {
+  const error = (body as { error?: { message?: unknown } } | null)?.error;
+  return typeof error?.message === "string" ? error.message : "";
+}

@@ -1,0 +1,132 @@
+// The scrolling column of turns: draws what changed once a frame, follows new text only while
+// the reader is at the end, and speaks settled answers to the live region.
+import { isOpen, type Conversation, type Turn } from "./conversation.ts";
+import { find } from "./dom.ts";
+import { TurnView, type TurnActions } from "./turn_view.ts";
+
+const NEAR_END_PX = 64;
+const SPOKEN_CHARACTERS = 1_500; // a screen reader user opens the answer itself for more
+const FOUND_MS = 2_500;
+
+export class ThreadView {
+  readonly #scroller = find("thread");
+  readonly #column = find("turns");
+  readonly #jump = find<HTMLButtonElement>("jump");
+  readonly #speaker = find("live");
+  readonly #views = new Map<string, TurnView>();
+  readonly #drawn = new Map<string, number>();
+  readonly #conversation: Conversation;
+  readonly #me: string;
+  readonly #actions: TurnActions;
+  #following = true;
+  #lastTop = 0;
+  #scheduled = false;
+
+  constructor(conversation: Conversation, me: string, actions: TurnActions) {
+    this.#conversation = conversation;
+    this.#me = me;
+    this.#actions = actions;
+    this.#scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
+    this.#jump.addEventListener("click", () => this.follow());
+    new ResizeObserver(() => this.#keepEnd()).observe(this.#column);
+    new ResizeObserver(() => this.#keepEnd()).observe(this.#scroller);
+  }
+
+  /** Draws soon: at most once per displayed frame, and also while the tab is hidden. */
+  schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    const run = () => {
+      this.#scheduled = false;
+      this.draw();
+    };
+    if (document.hidden) setTimeout(run, 250);
+    else requestAnimationFrame(run);
+  }
+
+  draw(): void {
+    const { turns } = this.#conversation;
+    const keys = new Set(turns.map((turn) => turn.key));
+    for (const [key, view] of this.#views) {
+      if (keys.has(key)) continue;
+      view.root.remove();
+      this.#views.delete(key);
+      this.#drawn.delete(key);
+    }
+    let behind = false;
+    turns.forEach((turn, index) => {
+      this.#drawTurn(turn, index, behind);
+      behind ||= isOpen(turn);
+    });
+    this.#keepEnd();
+  }
+
+  /** Goes to the end and stays there. */
+  follow(): void {
+    this.#following = true;
+    this.#keepEnd();
+  }
+
+  /** Runs `change`, which adds turns above, without moving what is being read. */
+  holding(change: () => void): void {
+    const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
+    change();
+    this.draw();
+    this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
+  }
+
+  /** Scrolls to the turn whose question or answer has this position; false if it is not here. */
+  reveal(position: number): boolean {
+    const turn = this.#conversation.turns.findLast((each) => each.order <= position);
+    const view = turn && this.#views.get(turn.key);
+    if (!turn || !view) return false;
+    this.#following = false;
+    const mark = turn.order === position ? "data-found" : "data-found-answer";
+    view.root.setAttribute(mark, "");
+    view.root.scrollIntoView({ block: "start" });
+    setTimeout(() => view.root.removeAttribute(mark), FOUND_MS);
+    return true;
+  }
+
+  /** Speaks politely, once. */
+  speak(text: string): void {
+    this.#speaker.textContent = text.slice(0, SPOKEN_CHARACTERS);
+  }
+
+  #drawTurn(turn: Turn, index: number, behind: boolean): void {
+    let view = this.#views.get(turn.key);
+    if (!view) {
+      view = new TurnView(turn, this.#me, this.#actions);
+      this.#views.set(turn.key, view);
+    }
+    if (this.#column.children[index] !== view.root) {
+      this.#column.insertBefore(view.root, this.#column.children[index] ?? null);
+    }
+    const stamp = turn.version * 2 + (behind ? 1 : 0);
+    if (this.#drawn.get(turn.key) === stamp) return;
+    this.#drawn.set(turn.key, stamp);
+    view.update(turn, behind);
+  }
+
+  #distance(): number {
+    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+    return scrollHeight - scrollTop - clientHeight;
+  }
+
+  #onScroll(): void {
+    const top = this.#scroller.scrollTop;
+    const near = this.#distance() < NEAR_END_PX;
+    if (near) this.#following = true;
+    else if (top < this.#lastTop) this.#following = false;
+    this.#lastTop = top;
+    this.#jump.hidden = near || this.#following;
+  }
+
+  #keepEnd(): void {
+    if (this.#following) {
+      this.#scroller.scrollTop = this.#scroller.scrollHeight;
+      this.#lastTop = this.#scroller.scrollTop;
+    }
+    this.#jump.hidden = this.#following || this.#distance() < NEAR_END_PX;
+  }
+}
