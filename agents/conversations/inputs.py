@@ -1,14 +1,16 @@
 """Accepting what members ask, and stopping it. Each is one transaction and safe to repeat."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from agents.conversations.models import Conversation, Input, InputStatus
+from agents.conversations.models import OPEN_STATUSES, Conversation, Input, InputStatus
 from agents.definitions.bundling import default_agent_id
 from agents.definitions.models import Agent
 from agents.journal import publication
@@ -83,15 +85,13 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
     _check(message, key)
     with transaction.atomic():
         conversation = _locked(member, conversation_id)
-        earlier = Input.objects.filter(
-            member_id=member.pk, conversation_id=conversation.id, idempotency_key=key
-        ).first()
-        if earlier is not None:
-            if earlier.body_digest != message.digest:
-                raise Refusal(Reason.IDEMPOTENCY_CONFLICT, "This key was used for another message.")
-            return Accepted(
-                earlier.id, earlier.run_id, earlier.accepted_position, earlier.status, False
-            )
+        waiting = 0
+        for row in _open_or_same_key(member, conversation, key):
+            if row.idempotency_key == key and row.member_id == member.pk:
+                return _earlier(row, message)
+            waiting += 1
+        if waiting >= MAX_OPEN_INPUTS:
+            raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
         return _write(member, conversation, message, key)
 
 
@@ -129,22 +129,31 @@ def _check(message: Message, key: str) -> None:
 
 
 def _locked(member: Member, conversation_id: UUID) -> Conversation:
-    """The conversation, with its stream row locked so that acceptances run one by one."""
-    conversation: Conversation | None = (
-        Conversation.objects.editable_by(member).filter(id=conversation_id).first()
-    )
+    """The conversation, locked so that acceptances run one by one."""
+    rows = Conversation.objects.editable_by(member).filter(id=conversation_id)
+    conversation: Conversation | None = rows.select_for_update().first()
     if conversation is None:
         raise NotFound()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT head FROM journal_stream WHERE id = %s FOR UPDATE", [conversation.id]
-        )
     return conversation
 
 
+def _open_or_same_key(member: Member, conversation: Conversation, key: str) -> Iterable[Input]:
+    """What decides about acceptance, read once after the lock: a few rows at most."""
+    same_key = Q(member_id=member.pk, idempotency_key=key)
+    rows: Iterable[Input] = Input.objects.filter(
+        same_key | Q(status__in=OPEN_STATUSES), conversation_id=conversation.id
+    )
+    return rows
+
+
+def _earlier(row: Input, message: Message) -> Accepted:
+    """The acceptance this key stands for, if it was for the same message."""
+    if row.body_digest != message.digest:
+        raise Refusal(Reason.IDEMPOTENCY_CONFLICT, "This key was used for another message.")
+    return Accepted(row.id, row.run_id, row.accepted_position, row.status, created=False)
+
+
 def _write(member: Member, conversation: Conversation, message: Message, key: str) -> Accepted:
-    if Input.objects.open().filter(conversation=conversation).count() >= MAX_OPEN_INPUTS:
-        raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
     agent = _agent(member, conversation, message.agent)
     input_id, run_id = uuid4(), uuid4()
     (entry,) = append(
@@ -181,13 +190,6 @@ def _write(member: Member, conversation: Conversation, message: Message, key: st
         active_at=Now(),
         read_position=entry.position,
         title=conversation.title or _title(message.text),
-    )
-    funnel.record(
-        action=Action.INPUT_ACCEPTED,
-        actor=member.principal,
-        outcome="success",
-        subject=("input", str(input_id)),
-        run_id=run_id,
     )
     transaction.on_commit(publication.wake_workers)
     return Accepted(input_id, run_id, entry.position, InputStatus.QUEUED, True)

@@ -41,54 +41,56 @@ def append(
     """Append entries in order and announce them after commit.
 
     One transaction, joined to the caller's if there is one. With a claim its fence is proved
-    first: `LeaseLost` means that nothing was written. Raises `Stream.DoesNotExist`-like
-    `LookupError` for an unknown stream.
+    first: `LeaseLost` means that nothing was written. Raises `LookupError` for an unknown stream.
     """
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         if claim is not None:
             claims.prove(claim.run_id, claim.fence)
             run_id = claim.run_id
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE journal_stream SET head = head + %s WHERE id = %s RETURNING head",
-                [len(drafts), stream_id],
-            )
-            row = cursor.fetchone()
-            if row is None:
-                raise LookupError(f"no stream {stream_id}")
-            first = row[0] - len(drafts) + 1
-            values: list[Any] = []
-            for offset, draft in enumerate(drafts):
-                values += [
-                    stream_id,
-                    first + offset,
-                    run_id,
-                    input_id,
-                    str(draft.kind),
-                    json.dumps(draft.data),
-                    None if draft.private is None else json.dumps(draft.private),
-                ]
-            slots = ", ".join(["(%s, %s, %s, %s, %s, %s::jsonb, %s::jsonb)"] * len(drafts))
-            cursor.execute(
-                "INSERT INTO journal_entry"
-                " (stream_id, position, run_id, input_id, kind, data, private)"
-                f" VALUES {slots} RETURNING id, at",
-                values,
-            )
-            stamps = cursor.fetchall()
-        entries = [
-            Entry(
-                id=stamp[0],
-                stream_id=stream_id,
-                position=first + offset,
-                run_id=run_id,
-                input_id=input_id,
-                kind=str(draft.kind),
-                data=draft.data,
-                private=draft.private,
-                at=stamp[1],
-            )
-            for offset, (draft, stamp) in enumerate(zip(drafts, stamps, strict=True))
-        ]
+        entries = _write(stream_id, drafts, run_id, input_id)
         transaction.on_commit(lambda: publication.announce(stream_id, entries), robust=True)
     return entries
+
+
+def _write(
+    stream_id: UUID, drafts: Sequence[Draft], run_id: UUID | None, input_id: UUID | None
+) -> list[Entry]:
+    """Move the head and insert at the positions it passed, in one statement."""
+    values: list[Any] = [len(drafts), stream_id]
+    for offset, draft in enumerate(drafts, start=1):
+        private = None if draft.private is None else json.dumps(draft.private)
+        values += [offset, str(draft.kind), json.dumps(draft.data), private]
+    values += [len(drafts), run_id, input_id]
+    slots = ", ".join(["(%s::int, %s, %s::jsonb, %s::jsonb)"] * len(drafts))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            WITH moved AS (
+                UPDATE journal_stream SET head = head + %s WHERE id = %s RETURNING id, head),
+            draft (number, kind, data, private) AS (VALUES {slots})
+            INSERT INTO journal_entry
+                   (stream_id, position, run_id, input_id, kind, data, private)
+            SELECT moved.id, moved.head - %s + draft.number, %s::uuid, %s::uuid,
+                   draft.kind, draft.data, draft.private
+              FROM moved, draft ORDER BY draft.number
+            RETURNING id, position, at
+            """,
+            values,
+        )
+        stamps = sorted(cursor.fetchall(), key=lambda stamp: int(stamp[1]))
+    if not stamps:
+        raise LookupError(f"no stream {stream_id}")
+    return [
+        Entry(
+            id=entry_id,
+            stream_id=stream_id,
+            position=position,
+            run_id=run_id,
+            input_id=input_id,
+            kind=str(draft.kind),
+            data=draft.data,
+            private=draft.private,
+            at=at,
+        )
+        for draft, (entry_id, position, at) in zip(drafts, stamps, strict=True)
+    ]

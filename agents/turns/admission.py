@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from agents.conversations import inputs
 from agents.conversations.models import Input, InputStatus
@@ -52,6 +52,7 @@ class Admitted:
     member_name: str
     time_zone: str
     persona: str
+    version_digest: str
     connection: Connection | None
     history_characters: int
     offered: dict[str, ToolDescriptor]
@@ -66,21 +67,23 @@ def take(owner: str, *, lease_s: float) -> Admitted | None:
     A fault while starting leaves the claim in place, so that the attempt counts and the run
     cannot loop for ever.
     """
-    with transaction.atomic():
-        taken = claims.claim(owner, limit=1, lease_s=lease_s)
-        if not taken:
-            return None
-        try:
-            with transaction.atomic():
-                return _admit(taken[0])
-        except Exception:  # a poisoned run must not stop the others
-            log.exception("run %s could not be started", taken[0].run_id)
-            return None
+    taken: list[Claim] = []
+    try:
+        with transaction.atomic():
+            taken = claims.claim(owner, limit=1, lease_s=lease_s)
+            return _admit(taken[0]) if taken else None
+    except DatabaseError:
+        raise
+    except Exception:  # a poisoned run must not stop the others
+        log.exception("run %s could not be started", taken[0].run_id if taken else None)
+        for claim in taken:
+            claims.postpone(claim.run_id, delay_s=lease_s)
+        return None
 
 
 def _admit(claim: Claim) -> Admitted:
     row = inputs.claimed(claim.run_id)
-    turn = Turn.objects.select_related("agent_version").filter(id=claim.run_id).first()
+    turn = None if claim.is_first else _begun(claim)
     version = turn.agent_version if turn else versions.usable_now(row.member, row.agent_id)
     refused = _refusal(row, version, claim)
     deployment = None
@@ -108,6 +111,7 @@ def _admit(claim: Claim) -> Admitted:
         member_name=row.member.name_shown(),
         time_zone=row.member.time_zone,
         persona=version.content["persona"],
+        version_digest=version.digest,
         connection=connection,
         history_characters=budget_characters(
             deployment.context_window, deployment.max_output_tokens
@@ -118,6 +122,11 @@ def _admit(claim: Claim) -> Admitted:
     )
 
 
+def _begun(claim: Claim) -> Turn | None:
+    """The turn that an earlier holder of the run had begun."""
+    return Turn.objects.select_related("agent_version").filter(id=claim.run_id).first()
+
+
 def _refusal(row: Input, version: AgentVersion | None, claim: Claim) -> Reason | None:
     """Why the turn can only be ended, read again at this instant."""
     if claim.attempts > MAX_ATTEMPTS:
@@ -126,7 +135,7 @@ def _refusal(row: Input, version: AgentVersion | None, claim: Claim) -> Reason |
         return Reason.ACCOUNT_INACTIVE
     if version is None or row.conversation.deleted_at is not None:
         return Reason.AGENT_UNAVAILABLE
-    if claims.stop_requested(claim.run_id):
+    if claim.stop_requested:
         return Reason.STOPPED
     return None
 
@@ -154,7 +163,7 @@ def _start(
     deployment: Deployment,
     offered: dict[str, ToolDescriptor],
 ) -> None:
-    """Freeze the snapshot and journal the start, with the claim's fence proved."""
+    """Freeze the snapshot and journal the start; the claim was taken in this transaction."""
     Turn.objects.create(
         id=claim.run_id,
         input=row,
@@ -187,16 +196,8 @@ def _start(
                 },
             )
         ],
-        input_id=row.id,
-        claim=claim,
-    )
-    funnel.record(
-        action=Action.TURN_STARTED,
-        actor=row.member.principal,
-        outcome="success",
-        subject=("agent", str(row.agent_id)),
         run_id=claim.run_id,
-        details={"version": version.number, "digest": version.digest},
+        input_id=row.id,
     )
 
 
@@ -231,6 +232,7 @@ def _refused(claim: Claim, row: Input, version: AgentVersion | None, reason: Rea
         member_name="",
         time_zone="UTC",
         persona="",
+        version_digest=version.digest if version else "",
         connection=None,
         history_characters=0,
         offered={},

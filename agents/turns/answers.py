@@ -117,7 +117,11 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
             reason=Reason(effect.reason) if effect.reason else None,
             subject=("agent", str(admitted.identity.agent_id)),
             run_id=run_id,
-            details={"tokens": spent.prompt_tokens + spent.completion_tokens},
+            details={
+                "version": admitted.identity.agent_version,
+                "digest": admitted.version_digest,
+                "tokens": spent.prompt_tokens + spent.completion_tokens,
+            },
         )
         transaction.on_commit(lambda: _announce_end(str(effect.terminal)), robust=True)
 

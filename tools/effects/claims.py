@@ -1,10 +1,10 @@
 """Claim, prove, renew and settle runs. Only the database clock decides about leases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 
 MAX_ATTEMPTS = 3  # a run whose worker died this often is settled as failed, not tried again
 
@@ -20,6 +20,12 @@ class Claim:
     run_id: UUID
     fence: int
     attempts: int
+    stop_requested: bool = field(default=False, compare=False)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nobody has held the run before."""
+        return self.fence == 1
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ def claim(owner: str, *, limit: int, lease_s: float, queue: str = "turns") -> li
                    state = 'running',
                    lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
               FROM due WHERE mine.run_id = due.run_id
-            RETURNING mine.run_id, mine.fence, mine.attempts
+            RETURNING mine.run_id, mine.fence, mine.attempts,
+                      mine.stop_requested_at IS NOT NULL
             """,
             {"queue": queue, "limit": limit, "owner": owner, "lease": lease_s},
         )
@@ -114,7 +121,7 @@ def release(run_id: UUID, fence: int) -> None:
 
 def settle(run_id: UUID, fence: int) -> None:
     """Close the run for good, in the transaction that writes its terminal."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE effects_runclaim SET state = 'settled', settled_at = clock_timestamp(),"
             " lease_until = NULL WHERE run_id = %s AND fence = %s AND settled_at IS NULL",
@@ -136,12 +143,13 @@ def request_stop(lane: UUID) -> list[UUID]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def stop_requested(run_id: UUID) -> bool:
-    """Whether a stop has been asked for."""
+def postpone(run_id: UUID, *, delay_s: float) -> None:
+    """Count a failed attempt to start an unheld run and leave it alone for a while."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT stop_requested_at IS NOT NULL FROM effects_runclaim WHERE run_id = %s",
-            [run_id],
+            "UPDATE effects_runclaim SET attempts = attempts + 1, fence = fence + 1,"
+            " lease_until = clock_timestamp() + make_interval(secs => %s)"
+            " WHERE run_id = %s AND settled_at IS NULL"
+            " AND (lease_until IS NULL OR lease_until < clock_timestamp())",
+            [delay_s, run_id],
         )
-        row = cursor.fetchone()
-    return bool(row and row[0])
