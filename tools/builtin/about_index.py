@@ -21,6 +21,7 @@ EXCERPT_CHARACTERS = limit(
 )
 EXCERPTS = limit("about.excerpts", 5, "count", "Excerpts one question about the product gets.")
 PACKAGED: Final = Path(__file__).with_name("about_index.json")
+INTRODUCTION: Final = "kaizen"  # the page that answers questions with no subject of their own
 
 SATURATION, LENGTH_WEIGHT = 1.4, 0.6  # the usual constants of BM25, shorter texts preferred less
 HEADING_WEIGHT: Final = 4  # a word of a heading counts as often as this in the text
@@ -66,6 +67,13 @@ SYNONYMS: Final = {
     "cancel": "stop",
     "abort": "stop",
     "theme": "dark",
+    "chat": "conversation",
+    "chats": "conversation",
+    "boss": "administrator",
+    "manager": "administrator",
+    "bad": "poor",
+    "stupid": "poor",
+    "wrong": "poor",
 }
 
 
@@ -96,9 +104,14 @@ def make(folder: Path) -> str:
 
 
 def find(question: str, *, most: int = EXCERPTS) -> list[Section]:
-    """The excerpts that answer a question best, best first; empty when nothing matches."""
+    """The excerpts that answer a question best, best first; empty when nothing matches.
+
+    A question whose words say nothing by themselves gets the introduction.
+    """
     index = _load()
     words = set(stems(question))
+    if not words:  # "what is Kaizen?", "what can you do?"
+        return [section for section, _, _ in index.entries if section.page == INTRODUCTION][:most]
     scored = [
         (score, section)
         for section, counts, length in index.entries
