@@ -6,7 +6,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from agents.api.fields import Id, Strict, Text, Whole
-from agents.api.operations import Call, Door, Effect, Operation, operation
+from agents.api.operations import Call, Door, Effect, Key, Operation, operation
 from agents.api.pages import newest_first, page
 from agents.api.shapes import Paging, page_of
 from agents.members import tokens

@@ -7,6 +7,7 @@ be corrected and sent again under the same key.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -25,6 +26,21 @@ HEADER: Final = "Idempotency-Key"
 KEPT_FOR: Final = timedelta(hours=24)  # longer than any client keeps retrying one call
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """One try of one call: whose, where (method and path), under which key, with which body."""
+
+    member: Member
+    route: str
+    key: str
+    body: Any
+
+    @property
+    def digest(self) -> str:
+        """What tells bodies apart; order and blanks of the JSON text do not."""
+        return canonical.digest(self.body)
+
+
 def key_of(header: str | None, *, required: bool) -> str | None:
     """The key of a call; raises `Refusal` where it is missing but required, or has a bad form."""
     if header is None:
@@ -41,25 +57,18 @@ def key_of(header: str | None, *, required: bool) -> str | None:
 
 
 def once(
-    *,
-    member: Member,
-    route: str,
-    key: str,
-    body: Any,
-    status: int,
-    act: Callable[[], Any],
-    shown_once: tuple[str, ...] = (),
+    attempt: Attempt, act: Callable[[], Any], *, status: int, shown_once: tuple[str, ...] = ()
 ) -> tuple[int, bytes]:
     """Status and bytes of the first successful `act` under this key.
 
-    Fields named in `shown_once` are kept as null. Raises `Refusal(IDEMPOTENCY_CONFLICT)` when the key came with another body before, and
-    whatever `act` raises.
+    Fields of the answer named in `shown_once` are kept as null. Raises
+    `Refusal(IDEMPOTENCY_CONFLICT)` when the key came with another body before, and whatever `act`
+    raises.
     """
-    digest = canonical.digest(body)
     with transaction.atomic():
-        row_id = _claim(member, route, key, digest)
+        row_id = _claim(attempt)
         if row_id is None:
-            return _kept(member, route, key, digest)
+            return _kept(attempt)
         answer = act()
         kept = {**answer, **dict.fromkeys(shown_once)} if shown_once else answer
         KeptAnswer.objects.filter(id=row_id).update(status=status, body=render(kept))
@@ -72,24 +81,26 @@ def forget() -> int:
     return removed
 
 
-def _claim(member: Member, route: str, key: str, digest: str) -> int | None:
+def _claim(attempt: Attempt) -> int | None:
     """The id of a new row for the key, or None where the key exists. Waits for a twin to end."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO api_keptanswer (member_id, route, key, body_digest)"
             " VALUES (%s, %s, %s, %s) ON CONFLICT (member_id, route, key) DO NOTHING"
             " RETURNING id",
-            [member.pk, route, key, digest],
+            [attempt.member.pk, attempt.route, attempt.key, attempt.digest],
         )
         row = cursor.fetchone()
     return row[0] if row else None
 
 
-def _kept(member: Member, route: str, key: str, digest: str) -> tuple[int, bytes]:
-    row = KeptAnswer.objects.filter(member_id=member.pk, route=route, key=key).first()
+def _kept(attempt: Attempt) -> tuple[int, bytes]:
+    row = KeptAnswer.objects.filter(
+        member=attempt.member, route=attempt.route, key=attempt.key
+    ).first()
     if row is None or row.status is None or row.body is None:
         # Forgotten between the two statements: the caller's next try starts afresh.
         raise Refusal(Reason.UNAVAILABLE, "Busy at the moment. Try again.")
-    if row.body_digest != digest:
+    if row.body_digest != attempt.digest:
         raise Refusal(Reason.IDEMPOTENCY_CONFLICT, "This key was used with another body.")
     return row.status, bytes(row.body)

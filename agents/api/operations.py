@@ -188,11 +188,12 @@ def _run(
         key = idempotency.key_of(
             request.META.get("HTTP_IDEMPOTENCY_KEY"), required=declared.key_required
         )
+    parsed = _parsed(declared, request)
     credential = cast(Credential, request.auth)  # the permission class has made sure
     call = Call(
         member=credential.member,
         credential=credential,
-        body=_body(declared, request),
+        body=_body(declared, parsed),
         query=_query(declared, request),
         key=key,
     )
@@ -203,20 +204,23 @@ def _run(
     if key is None or declared.key is Key.OWN:
         return send(declared.status, render(act()))
     route = f"{request.method} {request.path}"
-    return send(
-        *idempotency.once(member=call.member, route=route, key=key, body=call.body, act=act)
-    )
+    attempt = idempotency.Attempt(call.member, route, key, parsed)
+    kept = idempotency.once(attempt, act, status=declared.status, shown_once=declared.shown_once)
+    return send(*kept)
 
 
-def _body(declared: Operation, request: Request) -> Any:
-    """The checked body; a call that takes none accepts nothing or an empty object."""
+def _parsed(declared: Operation, request: Request) -> Any:
+    """What was sent, strictly read; an empty object where nothing was and nothing is needed."""
     if request.method in {"GET", "HEAD", "DELETE"}:
         return {}
     parsed = parsers.body_of(request._request)
     if parsed is None and declared.body is not None:
         raise Refusal(Reason.BAD_JSON, "This call needs a JSON object as its body.")
-    if parsed is None:
-        return {}
+    return {} if parsed is None else parsed
+
+
+def _body(declared: Operation, parsed: Any) -> Any:
+    """The checked body; a call that takes none accepts nothing or an empty object."""
     if declared.reads is not None:
         return declared.reads(parsed)
     if not isinstance(parsed, dict):

@@ -19,9 +19,10 @@ class KaizenSchema(AutoSchema):
     def _map_serializer_field(
         self, field: Any, direction: Any, bypass_extensions: bool = False
     ) -> Any:
-        described = super()._map_serializer_field(field, direction, bypass_extensions)
-        if isinstance(field, ListSerializer) and field.max_length is not None:
-            described["maxItems"] = int(field.max_length)
+        described = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]  # the package's
+        longest = getattr(field, "max_length", None)
+        if isinstance(field, ListSerializer) and longest is not None:
+            described["maxItems"] = int(longest)
         return described
 
 

@@ -42,6 +42,41 @@ def assign(*, actor: str, member: Member, role: str) -> None:
         )
 
 
+def set_password(*, actor: str, member: Member, password: str) -> None:
+    """Give a person another password; every session opened with the old one ends."""
+    with transaction.atomic():
+        member.set_password(password)
+        member.save(update_fields=["password"])
+        funnel.record(
+            action=Action.PASSWORD_CHANGED,
+            actor=actor,
+            outcome="success",
+            subject=("member", str(member.pk)),
+        )
+
+
+def change(*, actor: str, member: Member, display_name: str, is_active: bool) -> None:
+    """Rename a person, or switch the account off (sessions and tokens stop counting) or on."""
+    with transaction.atomic():
+        member.display_name, member.is_active = display_name, is_active
+        member.save(update_fields=["display_name", "is_active"])
+        funnel.record(
+            action=Action.MEMBER_CHANGED,
+            actor=actor,
+            outcome="success",
+            subject=("member", str(member.pk)),
+            details={"active": is_active},
+        )
+
+
+def role_of(member: Member) -> str | None:
+    """The one role a person holds, or None for a break-glass account."""
+    held: str | None = (
+        member.groups.filter(name__in=roles.PERMISSIONS).values_list("name", flat=True).first()
+    )
+    return held
+
+
 def is_administrator(member: Member) -> bool:
     """Whether a person holds the administrator role now; superuser alone does not count."""
     return member.is_active and member.groups.filter(name=roles.ADMINISTRATOR).exists()

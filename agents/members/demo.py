@@ -14,8 +14,7 @@ from django.db import transaction
 
 from agents.members import accounts, roles
 from agents.members.models import Member
-from audit import funnel
-from audit.reasons import Action, Reason
+from audit.reasons import Reason
 from audit.refusals import Refusal
 
 ACTOR: Final = "system:demo"
@@ -78,12 +77,5 @@ def _sign_in(person: Person, password: str | None) -> SignIn:
     if password is None:
         return SignIn(person.username, person.role, None)
     if not member.check_password(password):
-        member.set_password(password)
-        member.save(update_fields=["password"])
-        funnel.record(
-            action=Action.PASSWORD_CHANGED,
-            actor=ACTOR,
-            outcome="success",
-            subject=("member", str(member.pk)),
-        )
+        accounts.set_password(actor=ACTOR, member=member, password=password)
     return SignIn(person.username, person.role, password)
