@@ -23,6 +23,7 @@ pages: Any = get_asgi_application()
 from agents.streaming import hub  # noqa: E402
 from agents.streaming.origins import Application, KnownOrigins, Message, Receive, Send  # noqa: E402
 from agents.streaming.routing import websocket_urlpatterns  # noqa: E402
+from kaizen.static_files import StaticFiles  # noqa: E402
 
 TOO_LARGE: Final = (
     b'{"error":{"code":"body_too_large","message":"The body is too large.","fields":[]}}'
@@ -111,7 +112,7 @@ async def _refuse(send: Send) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyCap(pages),
+        "http": StaticFiles(BodyCap(pages)),
         "websocket": KnownOrigins(URLRouter(websocket_urlpatterns)),
         "lifespan": lifespan,
     }

@@ -156,7 +156,8 @@ SECURE_SSL_REDIRECT = not LOCAL
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = not LOCAL
-SECURE_REFERRER_POLICY = "no-referrer"
+# With "no-referrer" browsers send `Origin: null` with every form, which the CSRF check refuses.
+SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 if environment.boolean("KAIZEN_BEHIND_TLS_PROXY", False):
