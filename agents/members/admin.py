@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth import password_validation, update_session_auth_hash
+from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group
 from django.db.models import Model
 from django.http import HttpRequest
@@ -138,7 +139,7 @@ class PersonAdmin(ModelAdmin):
 
 
 @admin.register(Group)
-class GroupRows(ReadOnly):
+class GroupRows(ReadOnly, GroupAdmin):
     """Groups and what they may do; roles come from source, rooms from conversations."""
 
     list_display = ("name", "is_role")
