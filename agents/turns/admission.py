@@ -101,8 +101,8 @@ def _admit(claim: Claim) -> Admitted:
         past, segments = recovery.BEGINNING
     else:
         offered = exposure.catalogue(turn.snapshot["offered"])
-        past, segments = recovery.rebuild(claim.run_id)
-        _record_takeover(claim, row)
+        past, segments = recovery.rebuild(claim.run_id, claim.fence)
+        _take_over(claim, row)
     return Admitted(
         claim=claim,
         identity=_identity(claim, row, version),
@@ -201,7 +201,14 @@ def _start(
     )
 
 
-def _record_takeover(claim: Claim, row: Input) -> None:
+def _take_over(claim: Claim, row: Input) -> None:
+    """Say that the run goes on elsewhere: live text that was never journaled is void."""
+    journal.append(
+        row.conversation_id,
+        [Draft(Kind.AGENT_RUN_RESUMED, {"reason": "taken_over"})],
+        run_id=claim.run_id,
+        input_id=row.id,
+    )
     funnel.record(
         action=Action.TURN_TAKEN_OVER,
         actor="system:turns",

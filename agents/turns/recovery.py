@@ -28,21 +28,25 @@ Segments = dict[str, int]
 BEGINNING: Final[tuple[tuple[Event, ...], Segments]] = ((Began(),), {})
 
 
-def rebuild(run_id: UUID) -> tuple[tuple[Event, ...], Segments]:
-    """The committed events in order, and how many segments of each kind were shown."""
+def rebuild(run_id: UUID, fence: int) -> tuple[tuple[Event, ...], Segments]:
+    """The committed events in order, and the number of the next segment of each kind.
+
+    Lost workers may have shown segments that were never journaled, at most one for each fence,
+    so numbers go on beyond them: a client must never take new text for a repeat.
+    """
     events: list[Event] = [Began()]
-    segments: Segments = {}
+    journaled: Segments = {"text": 0, "thinking": 0}
     steps: dict[int, list[Entry]] = {}
     for entry in replay.of_run(run_id):
         if entry.kind == Kind.ASSISTANT_MESSAGE:
-            segments["text"] = entry.data["segment"] + 1
+            journaled["text"] = entry.data["segment"] + 1
         elif entry.kind == Kind.THINKING:
-            segments["thinking"] = entry.data["segment"] + 1
+            journaled["thinking"] = entry.data["segment"] + 1
         elif entry.kind in (Kind.TOOL_STARTED, Kind.TOOL_ENDED):
             steps.setdefault(entry.hidden["step"], []).append(entry)
     for step in sorted(steps):
         events += _step(step, steps[step])
-    return tuple(events), segments
+    return tuple(events), {kind: number + fence - 1 for kind, number in journaled.items()}
 
 
 def _step(step: int, entries: list[Entry]) -> list[Event]:
