@@ -70,6 +70,7 @@ class Reducer:
         self._usage: Any = None
         self._leading_blank: str | None = ""  # None once the answer has begun
         self._torn: dict[bool, str] | None = None  # only after a chunk with half a character
+        self._plain = False  # answer text needs no further look
         self._run: list[str] = []
         self._run_thinks = False
         self._events: list[StreamEvent] = []
@@ -104,6 +105,7 @@ class Reducer:
     def flush(self) -> list[StreamEvent]:
         """What was held back, once nothing follows."""
         for thinks in tuple(self._torn or ()):
+            self._torn = None
             self._piece("\N{REPLACEMENT CHARACTER}", thinks=thinks)
         if self._splitter is not None:
             thinking, text = self._splitter.close()
@@ -168,47 +170,54 @@ class Reducer:
             return None
         if self._torn is None:
             self._torn = {}
+            self._plain = False
         return chunk
 
     def _chunk(self, chunk: Any) -> None:
         if not isinstance(chunk, dict):
             self.junk += 1
             return
-        if "error" in chunk or chunk.get("object") == "error":
-            error = chunk.get("error")
-            if error or chunk.get("object") == "error":
-                self.failure = failures.from_frame(error or chunk)
-                return
+        error = chunk.get("error")
+        choices = chunk.get("choices")
+        if error or (choices is None and chunk.get("object") == "error"):
+            self.failure = failures.from_frame(error or chunk)
+            return
         usage = chunk.get("usage")
         if usage:
             self._usage = usage
         self._chunks += 1
-        choices = chunk.get("choices")
-        if isinstance(choices, list):
+        if type(choices) is list:
             for choice in choices:
                 # Only one answer was asked for; others that come all the same are not mixed in.
-                if isinstance(choice, dict) and not choice.get("index"):
+                if type(choice) is dict and not choice.get("index"):
                     self._choice(choice)
 
     def _choice(self, choice: dict[str, Any]) -> None:
         delta = choice.get("delta")
         if delta is None:
             delta = self._whole_message(choice)
-        if isinstance(delta, dict):
-            reasoning = delta.get("reasoning_content") or delta.get("reasoning")
-            if reasoning:
-                if self._splitter is not None:
-                    self._splitter.answer_only()
-                self._piece(_flat(reasoning), thinks=True)
+        if type(delta) is dict:
             content = delta.get("content")
-            if content:
-                self._piece(content if type(content) is str else _flat(content), thinks=False)
-            fragments = delta.get("tool_calls")
-            if fragments:
-                self._fragments(fragments)
+            if self._plain and len(delta) == 1 and type(content) is str:
+                # The common token: nothing but answer text, in the middle of an answer.
+                self._say(content, thinks=False)
+            else:
+                self._delta(delta, content)
         label = choice.get("finish_reason")
         if label:
             self._label = str(label)
+
+    def _delta(self, delta: dict[str, Any], content: Any) -> None:
+        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+        if reasoning:
+            if self._splitter is not None:
+                self._splitter.answer_only()
+            self._piece(_flat(reasoning), thinks=True)
+        if content:
+            self._piece(content if type(content) is str else _flat(content), thinks=False)
+        fragments = delta.get("tool_calls")
+        if fragments:
+            self._fragments(fragments)
 
     def _whole_message(self, choice: dict[str, Any]) -> Any:
         """The message of a server that does not stream; not a closing summary of what it did."""
@@ -254,6 +263,7 @@ class Reducer:
                 self._leading_blank = piece
                 return
             self._leading_blank = None
+            self._plain = self._splitter is None and self._torn is None
         self._say(piece, thinks=False)
 
     def _say(self, piece: str, *, thinks: bool) -> None:
@@ -265,7 +275,7 @@ class Reducer:
         self._run.append(piece)
 
     def _close_run(self) -> None:
-        said = "".join(self._run)
+        said = self._run[0] if len(self._run) == 1 else "".join(self._run)
         self._run.clear()
         if self._run_thinks:
             self._thinking.append(said)

@@ -13,6 +13,7 @@ MAX_LINE_BYTES = limit(
     "Longest single event a model server may send.",
 )
 END_MARK = b"[DONE]"
+_OTHER_FIELDS = (b"id:", b"retry:")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -25,11 +26,13 @@ class EventReader:
 
     A data line that is a JSON object by its looks counts at once, so a server that forgets the
     blank lines is still understood; other data lines are joined until their event ends, as the
-    standard says. `errors` holds the payloads of events named `error`.
+    standard says. `errors` holds the payloads of events named `error`; `strays` counts lines that
+    belong to no event stream.
     """
 
     def __init__(self) -> None:
         self.errors: list[bytes] = []
+        self.strays = 0
         self._parts: list[bytes] = []
         self._parts_bytes = 0
         self._data: list[bytes] = []
@@ -37,9 +40,19 @@ class EventReader:
         self._error_event = False
         self._after_cr = False
         self._started = False
+        self._between_events = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads that `data` completes. Raises `EventTooLong`."""
+        if (
+            # By far the most reads bring exactly one event.
+            self._between_events
+            and data[:7] == b"data: {"
+            and data[-3:] == b"}\n\n"
+            and data.find(b"\n") == len(data) - 2
+            and b"\r" not in data
+        ):
+            return [data[6:-2]]
         if self._after_cr or b"\r" in data:
             data = self._plain_line_ends(data)
         *lines, rest = data.split(b"\n")
@@ -53,7 +66,11 @@ class EventReader:
             self._parts_bytes += len(rest)
             if self._parts_bytes > MAX_LINE_BYTES:
                 raise EventTooLong
-        return self._read(lines)
+        payloads = self._read(lines)
+        self._between_events = self._started and not (
+            self._parts or self._data or self._error_event or self._after_cr
+        )
+        return payloads
 
     def close(self) -> list[bytes]:
         """What is left when the body ends: servers forget the last line end."""
@@ -85,6 +102,8 @@ class EventReader:
                 self._error_event = False
             elif line[:6] == b"event:":
                 self._error_event = line[6:].strip() == b"error"
+            elif line[:1] != b":" and not line.startswith(_OTHER_FIELDS):
+                self.strays += 1
         return payloads
 
     def _hold(self, payload: bytes, payloads: list[bytes]) -> None:

@@ -19,8 +19,9 @@ class Watch:
         self.expired = False
         self._loop = asyncio.get_running_loop()
         self._idle_s = timeouts.idle_s
-        self._silence_s = max(0.0, started + timeouts.first_byte_s - self._loop.time())
-        self._last = self._loop.time()
+        self._last = started
+        self._silence_s = timeouts.first_byte_s
+        self._begun = False
         self._total_at = started + timeouts.total_s
         self._cut = cut
         self._timer = self._loop.call_at(self._due(), self._check)
@@ -28,16 +29,21 @@ class Watch:
     def seen(self) -> None:
         """Something arrived, be it a comment."""
         self._last = self._loop.time()
-        self._silence_s = self._idle_s
+        if not self._begun:
+            self._begun = True
+            self._allow(self._idle_s)
 
     def nearly_done(self) -> None:
         """Only the end of the body is awaited from now on."""
-        self._idle_s = self._silence_s = min(self._idle_s, END_GRACE_S)
-        self._timer.cancel()
-        self._timer = self._loop.call_at(self._due(), self._check)
+        self._allow(min(self._idle_s, END_GRACE_S))
 
     def stop(self) -> None:
         self._timer.cancel()
+
+    def _allow(self, silence_s: float) -> None:
+        self._silence_s = silence_s
+        self._timer.cancel()
+        self._timer = self._loop.call_at(self._due(), self._check)
 
     def _due(self) -> float:
         return min(self._last + self._silence_s, self._total_at)

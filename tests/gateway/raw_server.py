@@ -34,6 +34,7 @@ class RawServer:
     url: str = ""
     bodies: list[dict] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     closed_by_client: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -46,6 +47,7 @@ class RawServer:
             )
             self.bodies.append(orjson.loads(await reader.readexactly(length)))
             self.heads.append(head)
+            self.asked.set()
             reply = self.replies[min(len(self.bodies), len(self.replies)) - 1]
             await self._send(reply, writer)
             if reply.end == "hold":
