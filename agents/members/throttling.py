@@ -4,7 +4,12 @@ import hashlib
 
 from django.db import connection
 
-MAX_FAILURES = 10  # per name and address within the window (OWASP: lock after few, unlock by time)
+from audit.limits import limit
+
+# OWASP: lock after few, unlock by time.
+MAX_FAILURES = limit(
+    "sign_in.failures", 10, "count", "Failed sign-ins per name and address in a quarter of an hour."
+)
 WINDOW_S = 15 * 60.0
 
 

@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from agents.members.models import AccessToken, Member, TokenScope
 from audit import funnel
+from audit.limits import limit
 from audit.reasons import Action, Reason
 from audit.refusals import NotFound, Refusal
 
 PREFIX = "kz_"
-MAX_DAYS = 365  # a token never outlives a year
-MAX_ACTIVE_TOKENS = 50  # per person
+MAX_DAYS = limit("token.days", 365, "days", "Longest life of an access token.")
+MAX_ACTIVE_TOKENS = limit("token.active", 50, "count", "Usable access tokens of one person.")
 LAST_USED_RESOLUTION = timedelta(minutes=1)  # one write a minute is enough to see use
 
 

@@ -6,7 +6,14 @@ from uuid import UUID
 
 from django.db import connection
 
-MAX_ATTEMPTS = 3  # a run whose worker died this often is settled as failed, not tried again
+from audit.limits import limit
+
+MAX_ATTEMPTS = limit(
+    "run.attempts",
+    3,
+    "count",
+    "How often a run whose worker died is tried before it counts as failed.",
+)
 
 
 class LeaseLost(Exception):
