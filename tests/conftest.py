@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connections
 
 from agents.members import accounts, roles
@@ -18,6 +19,9 @@ from tests.requirements import Collector
 from tests.stack import Stack
 
 PASSWORD = "correct horse battery staple"
+
+# A hash states its own rounds, so every process can check these; making one takes no second here.
+PBKDF2PasswordHasher.iterations = 1_000
 
 
 def pytest_configure(config: pytest.Config) -> None:

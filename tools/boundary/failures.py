@@ -52,8 +52,6 @@ CLASSES: Final[Mapping[Reason, ErrorClass]] = MappingProxyType(
         Reason.NOT_FOUND: ErrorClass.NOT_FOUND,
         Reason.FORBIDDEN: ErrorClass.FORBIDDEN,
         Reason.INVALID_BODY: ErrorClass.INVALID_ARGUMENT,
-        Reason.BAD_JSON: ErrorClass.INVALID_ARGUMENT,
-        Reason.BODY_TOO_LARGE: ErrorClass.INVALID_ARGUMENT,
         Reason.STALE_VERSION: ErrorClass.INVALID_ARGUMENT,
         Reason.RATE_LIMITED: ErrorClass.RATE_LIMITED,
         Reason.BUDGET_EXHAUSTED: ErrorClass.RATE_LIMITED,
