@@ -23,7 +23,7 @@ class TokenBody(Strict):
 
     name = Text(100)
     scope = serializers.ChoiceField(choices=TokenScope.values, default=TokenScope.READ.value)
-    days = Whole(minimum=1, maximum=tokens.MAX_DAYS, default=DEFAULT_DAYS)
+    days = Whole(minimum=1, maximum=int(tokens.MAX_DAYS), default=DEFAULT_DAYS)
 
 
 class TokenItem(serializers.Serializer[Any]):

@@ -45,7 +45,7 @@ class Text(serializers.CharField):
 
     def __init__(self, max_length: int, **options: Any) -> None:
         options.setdefault("trim_whitespace", False)
-        super().__init__(max_length=max_length, **options)
+        super().__init__(max_length=int(max_length), **options)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -81,7 +81,7 @@ class Anything(serializers.JSONField):
 
 def many(item: serializers.Serializer[Any], maximum: int) -> Any:
     """A list of at most `maximum` items of one shape."""
-    return serializers.ListSerializer(child=item, max_length=maximum)
+    return serializers.ListSerializer(child=item, max_length=int(maximum))
 
 
 def problems_of(errors: Any, path: str = "") -> list[FieldProblem]:

@@ -103,6 +103,7 @@ class Operation:
     public: bool = False
     shown_once: tuple[str, ...] = ()
     errors: tuple[int, ...] = ()
+    media_type: str = JSONRenderer.media_type
 
     @property
     def scope(self) -> TokenScope:
@@ -136,7 +137,7 @@ def operation(
     declared: Operation,
     *,
     summary: str,
-    answer: type[BaseSerializer[Any]] | BaseSerializer[Any] | None,
+    answer: type[BaseSerializer[Any]] | OpenApiTypes | None,
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponse]]:
     """Make a view method the given operation; `answer` is the shape of its success."""
 
@@ -202,7 +203,10 @@ def _run(
         return method(call, **ids)
 
     if key is None or declared.key is Key.OWN:
-        return send(declared.status, render(act()))
+        answer = act()
+        if isinstance(answer, HttpResponse):  # a file
+            return answer
+        return send(declared.status, render(answer))
     route = f"{request.method} {request.path}"
     attempt = idempotency.Attempt(call.member, route, key, parsed)
     kept = idempotency.once(attempt, act, status=declared.status, shown_once=declared.shown_once)
@@ -265,7 +269,7 @@ def _parameters(declared: Operation) -> list[Any]:
 
 def _responses(
     declared: Operation, method: Callable[..., Any], answer: Any
-) -> dict[int, OpenApiResponse]:
+) -> dict[int | tuple[int, str], OpenApiResponse]:
     codes = {503, *declared.errors}
     if not declared.public:
         codes |= {401, 403}
@@ -277,6 +281,9 @@ def _responses(
         codes |= {400, 409, 413, 415, 422}
     success = OpenApiResponse(answer or OpenApiTypes.NONE, description="Done.")
     return {
-        declared.status: success,
-        **{code: OpenApiResponse(Problem, description=REASONS[code]) for code in sorted(codes)},
+        (declared.status, declared.media_type): success,
+        **{
+            (code, JSONRenderer.media_type): OpenApiResponse(Problem, description=REASONS[code])
+            for code in sorted(codes)
+        },
     }

@@ -12,8 +12,17 @@ def render(data: Any) -> bytes:
     return b"" if data is None else orjson.dumps(data)
 
 
+class FileRenderer(BaseRenderer):
+    """Stands for answers that are files; the view makes them itself."""
+
+    media_type = "application/octet-stream"
+    format = "file"
+    charset = None
+    render_style = "binary"
+
+
 class JSONRenderer(BaseRenderer):
-    """The only form of an answer."""
+    """The form of every answer that is not a file."""
 
     media_type = "application/json"
     format = "json"

@@ -7,6 +7,7 @@ from django.urls import path, re_path
 from agents.api import (
     access_tokens,
     agents,
+    artifacts,
     conversations,
     me,
     model_roles,
@@ -26,6 +27,14 @@ urlpatterns = [
     path(
         "agents/<id:agent_id>/versions/<number:number>/diff/<number:other>",
         agents.AgentVersionDiff.as_view(),
+    ),
+    path("artifacts", artifacts.Artifacts.as_view()),
+    path("artifacts/<id:artifact_id>", artifacts.OneArtifact.as_view()),
+    path("artifacts/<id:artifact_id>/download", artifacts.ArtifactDownload.as_view()),
+    path("artifacts/<id:artifact_id>/versions", artifacts.ArtifactVersions.as_view()),
+    path(
+        "artifacts/<id:artifact_id>/versions/<number:number>",
+        artifacts.OneArtifactVersion.as_view(),
     ),
     path("conversations", conversations.Conversations.as_view()),
     path("conversations/<id:conversation_id>", conversations.OneConversation.as_view()),
