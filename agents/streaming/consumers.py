@@ -1,6 +1,7 @@
 """The socket of one conversation."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
@@ -35,6 +36,8 @@ MESSAGE_BURST: Final = 40
 CLOSE_TIMEOUT_S: Final = 10.0  # a client that reads nothing does not get its close frame either
 
 UNAVAILABLE: Final = Refusal(Reason.UNAVAILABLE, "The database does not answer. Send it again.")
+
+log = logging.getLogger(__name__)
 
 Answer = tuple[int, dict[str, Any]]
 
@@ -116,9 +119,15 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
             if listener.code is None:
                 raise
             await self._send_away(listener.code)
+        except OSError:
+            # The server says so when the client has left; `disconnect` follows.
+            return
+        except Exception:
+            log.exception("delivery to a socket failed")
+            await self._send_away(CloseCode.FAULT)
 
     async def _send_away(self, code: CloseCode) -> None:
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, OSError):
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
                 await self.close(code)
 
@@ -139,7 +148,7 @@ def _read(raw: bytes) -> dict[str, Any]:
     message = canonical.parse(raw, limit_bytes=MESSAGE_BYTES)
     if not isinstance(message, dict):
         raise Invalid([{"field": "", "reason": str(Reason.INVALID_BODY)}])
-    if message.get("type") not in _OPERATIONS:
+    if not isinstance(message.get("type"), str) or message["type"] not in _OPERATIONS:
         raise Invalid([{"field": "type", "reason": str(Reason.INVALID_FIELD)}])
     if not isinstance(message.get("idempotency_key"), str | None):
         raise Invalid([{"field": "idempotency_key", "reason": str(Reason.INVALID_FIELD)}])

@@ -24,6 +24,7 @@ class CloseCode(IntEnum):
     NOT_VISIBLE = 4404
     TOO_SLOW = 4408
     TOO_FAST = 4429
+    FAULT = 1011  # the standard code for a fault of the server
     UNAVAILABLE = 1013  # the standard code for "try again later"
 
 
