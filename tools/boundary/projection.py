@@ -37,12 +37,12 @@ def for_model(descriptor: ToolDescriptor, result: ToolResult) -> str:
 
 def for_member(descriptor: ToolDescriptor, result: ToolResult) -> Json:
     """Sanitised status and durable references, at most 8 KiB as JSON."""
-    return _fitting(readable_value(descriptor.project_for_member(result)), MEMBER_VIEW)
+    return _fitting(descriptor.project_for_member(result), MEMBER_VIEW)
 
 
 def bounded(view: Json, limit_bytes: int) -> str:
     """Canonical JSON of a view, cleaned and shortened until it fits."""
-    return canonical.dump(_fitting(readable_value(view), limit_bytes))
+    return canonical.dump(_fitting(view, limit_bytes))
 
 
 def frames(result: ToolResult) -> tuple[Presentation, ...]:
@@ -63,8 +63,11 @@ def sources(result: ToolResult) -> tuple[Json, ...]:
     return tuple(readable_value(source) for source in result.sources[:SOURCES])
 
 
-def _fitting(view: Json, limit_bytes: int) -> Json:
-    """The view itself where it fits, else with long texts and then long lists cut, marked."""
+def _fitting(raw: Json, limit_bytes: int) -> Json:
+    """The cleaned view where it fits, else with long texts and then long lists cut, marked."""
+    # What no view could hold is dropped unread. Twice the limit, so that a credential halved
+    # here and therefore not recognised can never be part of what is left in the end.
+    view: Json = readable_value(_cut(raw, 2 * limit_bytes, 2 * limit_bytes))
     if _size(view) <= limit_bytes:
         return view
 
@@ -84,14 +87,20 @@ def _fitting(view: Json, limit_bytes: int) -> Json:
 
 
 def _largest(shorten: Callable[[int], Json], least: int, most: int, limit_bytes: int) -> int:
-    """The largest argument whose view still fits; `least` is known to fit."""
-    steps = range(least + 1, most + 1)
+    """The largest argument whose view still fits; `least` is known to fit.
+
+    Searched from below, so that no view much larger than the limit is ever made.
+    """
+    bound = least + 1
+    while bound < most and _size(shorten(bound)) <= limit_bytes:
+        bound = min(most, 2 * bound)
+    steps = range(least + 1, bound + 1)
     return least + bisect_left(steps, True, key=lambda step: _size(shorten(step)) > limit_bytes)
 
 
 def _cut(value: Any, longest: int, most: int | None) -> Any:
     if isinstance(value, str) and len(value) > longest:
-        return f"{value[:longest]}… [{longest:,} of {len(value):,} characters shown]"
+        return f"{value[:longest]}… [cut after {longest:,} characters]"
     if isinstance(value, dict):
         return {key: _cut(inner, longest, most) for key, inner in value.items()}
     if isinstance(value, list):

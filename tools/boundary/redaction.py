@@ -24,8 +24,10 @@ _CREDENTIALS: Final = re.compile(
 )
 # Credentials inside a text that stays readable around them.
 _ENCLOSED: Final = re.compile(
-    r"(?P<before>\b[Bb]earer\s+|://[^/\s:@]+:|[?&](?:X-Amz-Signature|X-Goog-Signature|sig|signature"
-    r"|access_token)=)[A-Za-z0-9._~+/%=-]{8,}"
+    r"(?P<bearer>\b[Bb]earer\s+)[A-Za-z0-9._~+/=-]{16,}"
+    r"|(?P<login>://[^/\s:@]+:)[^/\s@]+(?=@)"
+    r"|(?P<signed>[?&](?:X-Amz-Signature|X-Goog-Signature|sig|signature|access_token)=)"
+    r"[A-Za-z0-9._~+/%=-]{12,}"
 )
 # Everything below U+0020 but tab and newline, DEL to U+009F, and marks that reorder text.
 _HIDING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -38,7 +40,7 @@ def readable(text: str) -> str:
         if len(value) >= MIN_SECRET:
             text = text.replace(value, MASK)
     text = _CREDENTIALS.sub(MASK, text)
-    return _ENCLOSED.sub(lambda match: match["before"] + MASK, text)
+    return _ENCLOSED.sub(lambda match: match[match.lastgroup or 0] + MASK, text)
 
 
 def readable_value(value: Any) -> Any:

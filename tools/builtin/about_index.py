@@ -33,7 +33,7 @@ ENDINGS: Final = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "e",
 # Words of questions that say nothing about their subject.
 STOP_WORDS: Final = frozenset(
     """
-    a about am an and any are as at be been but by can could do does for from get give had has have
+    a about am an and any are as at be been but by can could do does for from give had has have
     how i if in into is it its just kaizen like may me might my no not of on or our please should so
     some tell than that the their them then there these they this to use using want was we what when
     where which who why will with would you your
@@ -171,8 +171,9 @@ def _stem(word: str) -> str:
     word = word.removesuffix("'s")
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
 
 
 def _sections(page: str, markdown: str) -> Iterator[Section]:
