@@ -217,19 +217,10 @@ class _Refused:
 async def _post(
     connection: Connection, sent: Body
 ) -> aiohttp.ClientResponse | ProviderFailure | _Refused:
-    headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
-    if connection.key:
-        headers["Authorization"] = f"Bearer {connection.key}"
     try:
         async with asyncio.timeout(connection.timeouts.first_byte_s):
-            response = await sessions.current(connection.unix_socket).post(
-                connection.url,
-                data=orjson.dumps(sent),
-                headers=headers,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(sock_connect=connection.timeouts.connect_s),
-            )
-    except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError):
+            response = await _send(connection, orjson.dumps(sent))
+    except aiohttp.ClientConnectorCertificateError:
         return failures.untrusted()
     except (aiohttp.ServerTimeoutError, aiohttp.ClientConnectionError, ConnectionError):
         return failures.unreachable()
@@ -239,9 +230,34 @@ async def _post(
         return failures.from_status(404, "", {}, datetime.now(UTC))
     except aiohttp.ClientError:
         return failures.garbage(retryable=True)
-    if response.status == 200 and response.content_type not in ("text/html",):
+    if response.status == 200 and response.content_type != "text/html":
         return response
     return await _refused(response)
+
+
+async def _send(connection: Connection, data: bytes) -> aiohttp.ClientResponse:
+    """The head of the answer. A kept connection that turns out to be closed by now says nothing
+    about the server, so the request is sent once more at once.
+    """
+    try:
+        return await _request(connection, data)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+        return await _request(connection, data)
+
+
+async def _request(connection: Connection, data: bytes) -> aiohttp.ClientResponse:
+    headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+    if connection.key:
+        headers["Authorization"] = f"Bearer {connection.key}"
+    return await sessions.current(connection.unix_socket).post(
+        connection.url,
+        data=data,
+        headers=headers,
+        allow_redirects=False,
+        timeout=aiohttp.ClientTimeout(sock_connect=connection.timeouts.connect_s),
+    )
 
 
 async def _refused(response: aiohttp.ClientResponse) -> ProviderFailure | _Refused:
