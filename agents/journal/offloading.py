@@ -33,3 +33,18 @@ async def in_database(function: Callable[..., Answer], *args: Any, **kwargs: Any
             close_old_connections()
 
     return await asyncio.get_running_loop().run_in_executor(_pool, work)
+
+
+async def to_its_end(function: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
+    """As `in_database`, for a commit whose outcome must be known.
+
+    A caller that is cancelled meanwhile gets its cancellation when the function has ended, or the
+    function's own error instead. A function that still waits for a thread runs all the same.
+    """
+    work = asyncio.ensure_future(in_database(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait({work})
+        work.result()
+        raise

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from agents.conversations import inputs
 from agents.conversations.models import Input, InputStatus
@@ -72,7 +72,7 @@ def take(owner: str, *, lease_s: float) -> Admitted | None:
         with transaction.atomic():
             taken = claims.claim(owner, limit=1, lease_s=lease_s)
             return _admit(taken[0]) if taken else None
-    except DatabaseError:
+    except (OperationalError, InterfaceError):  # the database's trouble, not the run's
         raise
     except Exception:  # a poisoned run must not stop the others
         log.exception("run %s could not be started", taken[0].run_id if taken else None)
@@ -84,7 +84,8 @@ def take(owner: str, *, lease_s: float) -> Admitted | None:
 def _admit(claim: Claim) -> Admitted:
     row = inputs.claimed(claim.run_id)
     turn = None if claim.is_first else _begun(claim)
-    version = turn.agent_version if turn else versions.usable_now(row.member, row.agent_id)
+    usable = versions.usable_now(row.member, row.agent_id)
+    version = turn.agent_version if turn and usable else usable
     refused = _refusal(row, version, claim)
     deployment = None
     if refused is None:

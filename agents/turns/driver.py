@@ -47,9 +47,15 @@ class DrivenTurn:
 
     async def _drive(self) -> None:
         try:
-            await self._work()
+            await self._work_unless_interrupted()
         except LeaseLost:
             log.info("run %s is worked elsewhere", self.admitted.claim.run_id)
+        except Exception:  # the claim stays: the lease runs out and the run is taken up again
+            log.exception("run %s was interrupted by a fault", self.admitted.claim.run_id)
+
+    async def _work_unless_interrupted(self) -> None:
+        try:
+            await self._work()
         except asyncio.CancelledError:
             if self._interruption is Interruption.STOP:
                 await self._settle_stopped()
@@ -59,8 +65,6 @@ class DrivenTurn:
                 )
             elif self._interruption is None:
                 raise
-        except Exception:  # the claim stays: the lease runs out and the run is taken up again
-            log.exception("run %s was interrupted by a fault", self.admitted.claim.run_id)
 
     async def _work(self) -> None:
         if self.admitted.refused is not None:
@@ -76,10 +80,7 @@ class DrivenTurn:
 
     async def _settle_stopped(self) -> None:
         self.host.keep_partial()
-        try:
-            await self.host.settle(self._controller.abort())
-        except LeaseLost:  # the turn had settled before the stop reached it
-            return
+        await self.host.settle(self._controller.abort())
 
 
 def refusal(reason: Reason) -> Settle:

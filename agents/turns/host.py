@@ -26,7 +26,7 @@ from agents.gateway.events import (
 from agents.gateway.stream import stream
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
-from agents.journal.offloading import in_database
+from agents.journal.offloading import in_database, to_its_end
 from agents.prompts import chain
 from agents.turns import answers, authority, recovery
 from agents.turns.admission import Admitted
@@ -103,7 +103,7 @@ class TurnHost:
     async def settle(self, effect: Settle) -> None:
         """Write the terminal with everything pending; the last live text goes out before it."""
         await self._publisher.drained()
-        await in_database(answers.settle, self.admitted, self.pending.take(), effect, self.spent)
+        await to_its_end(answers.settle, self.admitted, self.pending.take(), effect, self.spent)
 
     def keep_partial(self) -> None:
         """After a stop: the text shown so far stays in the trace, out of the model's history."""
@@ -178,7 +178,7 @@ class TurnHost:
             for call in effect.calls
         ]
         await self._publisher.drained()
-        await in_database(answers.commit, self.admitted, self.pending.take(), drafts)
+        await to_its_end(answers.commit, self.admitted, self.pending.take(), drafts)
 
     def _is_read(self, call: ToolCall) -> bool:
         descriptor = self.admitted.offered.get(call.name)
@@ -193,7 +193,7 @@ class TurnHost:
 
     async def _end(self, outcome: ToolOutcome) -> ToolSettled:
         """Journal one call's result and what it shows."""
-        await in_database(answers.commit, self.admitted, Pending(), result_drafts(outcome))
+        await to_its_end(answers.commit, self.admitted, Pending(), result_drafts(outcome))
         return ToolSettled(outcome.call.call_id, outcome.outcome, str(outcome.ends_turn or ""))
 
 

@@ -122,6 +122,7 @@ class LivePublisher:
         self._at_once = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._reachable = True
 
     def mark(self, turn: LiveTurn, *, at_once: bool) -> None:
         """Note that a turn has something to send."""
@@ -138,8 +139,8 @@ class LivePublisher:
         self._at_once.set()
 
     async def drained(self) -> None:
-        """Wait until everything marked so far has been handed over."""
-        if not self._idle.is_set():
+        """Wait until everything marked so far has been handed over; not at all in an outage."""
+        if self._reachable and not self._idle.is_set():
             self._at_once.set()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._idle.wait(), SOCKET_TIMEOUT_S)
@@ -154,13 +155,16 @@ class LivePublisher:
                         await asyncio.wait_for(self._at_once.wait(), BATCH_SECONDS)
                 self._wanted.clear()
                 self._at_once.clear()
-                await self._send()
-                if not self._marked:
+                self._reachable = await self._send()
+                if not self._marked or not self._reachable:
                     self._idle.set()
+                if not self._reachable:
+                    await asyncio.sleep(PAUSE_AFTER_FAILURE_S)
         finally:
             await self._redis.aclose()
 
-    async def _send(self) -> None:
+    async def _send(self) -> bool:
+        """Hand over everything marked; False when Redis could not take it."""
         batches: defaultdict[str, list[bytes]] = defaultdict(list)
         marked, self._marked = self._marked, {}
         for turn in marked:
@@ -174,4 +178,5 @@ class LivePublisher:
                     await self._redis.publish(channel, b"".join(lines))
         except (RedisError, OSError) as error:
             log.warning("live deltas dropped (%s)", type(error).__name__)
-            await asyncio.sleep(PAUSE_AFTER_FAILURE_S)
+            return False
+        return True

@@ -35,6 +35,7 @@ PARALLEL_CLAIMS: Final = 4  # admissions under way at once
 RETRY_S: Final = 1.0  # after the database or Redis could not be reached
 DRAIN_S: Final = 10.0  # how long a stopping worker waits for its turns to give back
 RENEWALS_PER_LEASE: Final = 3
+STOP_SEEN_S: Final = 3.0  # a renewal also tells of stops whose wake-up was lost
 
 log = logging.getLogger(__name__)
 
@@ -54,24 +55,39 @@ class Worker:
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Work until SIGTERM or SIGINT, then give open runs back and return."""
+        """Work until SIGTERM or SIGINT, then give open runs back and return.
+
+        A duty that ends by itself ends the worker too, with its fault: a worker that goes on
+        without renewing or claiming would only look alive.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stopping.set)
+        renew_every_s = min(self._lease_s / RENEWALS_PER_LEASE, STOP_SEEN_S)
         duties = [
             asyncio.create_task(self._publisher.run()),
-            asyncio.create_task(self._repeating(self._renew, self._lease_s / RENEWALS_PER_LEASE)),
+            asyncio.create_task(self._repeating(self._renew, renew_every_s)),
             asyncio.create_task(self._repeating(self._beat, heartbeats.INTERVAL_S)),
             asyncio.create_task(self._listen()),
-            *(asyncio.create_task(self._claim()) for _ in range(PARALLEL_CLAIMS)),
         ]
+        claiming = [asyncio.create_task(self._claim()) for _ in range(PARALLEL_CLAIMS)]
+        stopped = asyncio.create_task(self._stopping.wait())
         log.info("turn worker %s ready, up to %d turns", self.owner, self._capacity)
-        await self._stopping.wait()
-        await self._drain(duties)
+        ended, _ = await asyncio.wait(
+            [stopped, *duties, *claiming], return_when=asyncio.FIRST_COMPLETED
+        )
+        self._stopping.set()
+        await self._drain(duties, claiming)
+        for task in ended - {stopped}:
+            await task
 
-    async def _drain(self, duties: list[asyncio.Task[None]]) -> None:
+    async def _drain(
+        self, duties: list[asyncio.Task[None]], claiming: list[asyncio.Task[None]]
+    ) -> None:
+        self._look.set()
+        await asyncio.wait(claiming, timeout=DRAIN_S)  # what is being claimed is given back too
         publisher, *others = duties
-        for duty in others:
+        for duty in (*others, *claiming):
             duty.cancel()
         turns = list(self._turns.values())
         for turn in turns:
@@ -79,12 +95,12 @@ class Worker:
         if turns:
             await asyncio.wait([turn.task for turn in turns], timeout=DRAIN_S)
         publisher.cancel()
-        await asyncio.gather(*duties, return_exceptions=True)
+        await asyncio.gather(*duties, *claiming, return_exceptions=True)
         await sessions.close()
 
     async def _claim(self) -> None:
         """Take runs while there are any, then wait for a wake-up or the poll."""
-        while True:
+        while not self._stopping.is_set():
             taken = None
             if len(self._turns) + self._admitting < self._capacity:
                 self._admitting += 1
@@ -159,7 +175,7 @@ class Worker:
 
     async def _hear(self, channel: str, payload: bytes) -> None:
         if channel == ASK_CHANNEL:
-            asked = json.loads(payload)["conversation"]
+            asked = _conversation_asked_for(payload)
             for turn in self._turns.values():
                 if str(turn.admitted.identity.conversation_id) == asked:
                     self._publisher.answer(turn.host.live)
@@ -167,3 +183,12 @@ class Worker:
             with contextlib.suppress(DatabaseError):
                 await self._renew()
         self._look.set()
+
+
+def _conversation_asked_for(payload: bytes) -> str | None:
+    """The conversation a question names; None for anything else that came over the channel."""
+    try:
+        asked = json.loads(payload)
+    except ValueError:
+        return None
+    return asked.get("conversation") if isinstance(asked, dict) else None
