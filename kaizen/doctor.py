@@ -33,6 +33,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 OLDEST_PYTHON = (3, 11)
 OLDEST_POSTGRES = 15
 TIMEOUT_S = 5
+ASK_S = 2
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DISTINCT_CHARACTERS = 16  # a random key of 40 has more
 
@@ -125,7 +126,7 @@ def settings(environment: Mapping[str, str]) -> Findings:
         )
         return
     try:
-        runpy.run_module("kaizen.settings")
+        runpy.run_path(str(CHECKOUT / "kaizen" / "settings.py"))
     except InvalidSetting as fault:
         yield Finding("settings", str(fault), "Correct this environment variable.")
         return
@@ -287,8 +288,8 @@ def listening(environment: Mapping[str, str]) -> Findings:
 def _answers_as_kaizen(environment: Mapping[str, str]) -> bool:
     try:
         where = port.address(environment)
-        with socket.create_connection((where.reachable_host, where.port), TIMEOUT_S) as link:
-            link.settimeout(TIMEOUT_S)
+        with socket.create_connection((where.reachable_host, where.port), ASK_S) as link:
+            link.settimeout(ASK_S)
             link.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             return link.recv(64).startswith(b"HTTP/1.1 200")
     except (OSError, StartRefused):

@@ -60,7 +60,8 @@ def _explained(alias: str) -> Iterator[None]:
     try:
         yield
     except OperationalError as fault:
-        name = "DATABASE_OWNER_URL" if alias == "owner" else "DATABASE_URL"
+        own_url = alias == "owner" and settings.DATABASE_OWNER_URL != settings.DATABASE_URL
+        name = "DATABASE_OWNER_URL" if own_url else "DATABASE_URL"
         raise StartRefused(
             f"The database does not work: {_first_line(fault)}",
             f"Check that the server runs, that its disk has space, and {name};"

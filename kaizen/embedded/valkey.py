@@ -66,8 +66,8 @@ def start(layout: Layout, credentials: Credentials, *, output: int | IO[bytes]) 
             server.stop()
             raise StartRefused(
                 f"The embedded Redis-compatible server did not start on {layout.valkey_data}.",
-                "Its own words stand above, marked `valkey`. Its data only speeds up delivery: "
-                "if it is damaged, that folder may be removed.",
+                f"Its own words are in {_log(layout)}. Its data only speeds up delivery:"
+                " if it is damaged, that folder may be removed.",
             )
         time.sleep(POLL_S)
     return server
@@ -86,9 +86,15 @@ def _configuration(layout: Layout, credentials: Credentials) -> str:
             # Evicting a key would drop queued work.
             "maxmemory-policy noeviction",
             "loglevel warning",
+            # Its advice on kernel settings is for servers, not for a person's terminal.
+            f'logfile "{_log(layout)}"',
             "",
         ]
     )
+
+
+def _log(layout: Layout) -> Path:
+    return layout.valkey_data / "valkey.log"
 
 
 def _answers(layout: Layout, credentials: Credentials) -> bool:

@@ -12,6 +12,7 @@ from kaizen.local_model.weights import Weights
 
 CONTEXT_TOKENS = 8_192
 PARALLEL_REQUESTS = 2
+ANSWER_TOKENS_MAX = 1_024  # so small a model may never find its end
 THREADS_MAX = 4
 QUIET = 1  # errors only; the server would print every request with its prompt's size
 
@@ -41,6 +42,7 @@ def _parameters(weights: Weights, socket: Path, key: str) -> xllamacpp.CommonPar
     wanted.api_keys = [key]
     wanted.n_ctx = CONTEXT_TOKENS
     wanted.n_parallel = PARALLEL_REQUESTS
+    wanted.n_predict = ANSWER_TOKENS_MAX
     wanted.kv_unified = True  # one long conversation may use the whole context
     wanted.cache_ram_mib = 0  # the default keeps up to 8 GiB of old prompts
     wanted.cpuparams.n_threads = min(THREADS_MAX, os.cpu_count() or 1)

@@ -1,0 +1,1 @@
+"""Tests of the composition root: embedded services, supervisor, jobs, doctor."""
