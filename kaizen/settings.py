@@ -210,7 +210,6 @@ SPECTACULAR_SETTINGS = {
         "number": {"type": "integer", "minimum": 1, "maximum": 999_999_999},
     },
     "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
         "agents.api.schema.bound",
     ],
 }
@@ -231,6 +230,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": ["console"], "level": "INFO", "propagate": False},
         "django.request": {"level": "ERROR"},
+        "uvicorn.error": {"level": "WARNING"},  # two lines a socket otherwise
     },
 }
 SILENCED_SYSTEM_CHECKS = [

@@ -1,0 +1,1 @@
+"""What the REST door promises, asked through the door."""
