@@ -56,12 +56,15 @@ class Subscription:
     async def ask(self, conversation_id: UUID) -> None:
         """Ask workers for the open segments of a conversation; nothing is promised."""
         if self._commands is None:
-            self._commands = redis.Redis.from_url(
+            # Blocking: many readers that come at once wait for one another's question.
+            pool = redis.BlockingConnectionPool.from_url(
                 settings.REDIS_URL,
                 max_connections=COMMAND_CONNECTIONS,
+                timeout=COMMAND_TIMEOUT_S,
                 socket_timeout=COMMAND_TIMEOUT_S,
                 socket_connect_timeout=COMMAND_TIMEOUT_S,
             )
+            self._commands = redis.Redis.from_pool(pool)
         message = orjson.dumps({"conversation": str(conversation_id)})
         try:
             await self._commands.publish(ASK_CHANNEL, message)

@@ -178,10 +178,13 @@ class Reader:
         """Read until the server closes; its code."""
         async with asyncio.timeout(timeout_s):
             with pytest.raises(ConnectionClosed) as end:
-                while True:
-                    await self.connection.recv()
+                await self._read_on()
         assert end.value.rcvd is not None
         return int(end.value.rcvd.code)
+
+    async def _read_on(self) -> None:
+        while True:
+            await self.connection.recv()
 
     async def say(self, **message: Any) -> dict[str, Any]:
         """Send a message and wait for its reply."""
