@@ -1,4 +1,4 @@
-"""Addresses of model servers: which are allowed, and what their origin is. Pure."""
+"""Addresses of model servers: which are allowed, and what their origin is."""
 
 from urllib.parse import urlsplit
 

@@ -67,11 +67,12 @@ def save(
     `Invalid` for values the model does not allow.
     """
     before = Deployment.objects.select_for_update().filter(id=deployment.id).first()
-    if secret_entered:
-        deployment.bind_secret(deployment.secret_ref)
-    elif addresses.origin(deployment.base_url) != deployment.secret_origin:
-        deployment.bind_secret("")
     try:
+        deployment.clean_fields()
+        if secret_entered:
+            deployment.bind_secret(deployment.secret_ref)
+        elif addresses.origin(deployment.base_url) != deployment.secret_origin:
+            deployment.bind_secret("")
         deployment.full_clean()
     except ValidationError as error:
         raise Invalid(_problems(error)) from error
