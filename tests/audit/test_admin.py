@@ -3,17 +3,13 @@
 from uuid import uuid4
 
 import pytest
-from django.contrib import admin
 from django.test import Client
-from django.urls import path, reverse
+from django.urls import reverse
 
 from agents.members.models import Member
 from audit import funnel
 from audit.models import AuditEvent
 from audit.reasons import Action, Outcome
-
-urlpatterns = [path("admin/", admin.site.urls)]
-pytestmark = pytest.mark.urls(__name__)
 
 LIST = "admin:audit_auditevent_changelist"
 

@@ -29,7 +29,9 @@ PROSE = ["please delete it", "Hello!", "a\nb", "tab\there", "ümlaut", "x" * 121
 
 anything: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=200) | st.binary(),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=50), inner),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=50), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 

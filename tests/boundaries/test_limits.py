@@ -33,7 +33,13 @@ INTERNAL: dict[str, str] = {
     "audit/verification.py MAX_FINDINGS": "length of a report for operators",
 }
 # The same number in another module that is no repeated limit, and why.
-COINCIDENCES: dict[str, str] = {}
+COINCIDENCES: dict[str, str] = {
+    "kaizen/celery.py 400000": "memory of a worker's child, in KiB",
+    "kaizen/doctor.py 1048576": "bytes of a mebibyte",
+    "kaizen/embedded/__main__.py 2000": "end of a log that is shown",
+    "agents/gateway/models.py 32768": "context window of a new deployment, for people to choose",
+    "agents/gateway/models.py 4096": "answer length of a new deployment, likewise",
+}
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,21 @@ def declared(sources: Iterable[Source]) -> Iterator[Declared]:
     """
     for source in sources:
         for target, value in constants(source):
-            if isinstance(value, ast.Call) and is_limit(value) and len(value.args) == 4:
-                name, bound = value.args[:2]
-                number = number_of(bound)
-                written = number is not None or isinstance(bound, ast.Attribute)
-                if isinstance(name, ast.Constant) and written:
-                    yield Declared(source, value, target, str(name.value), number or 0)
+            one = declaration(source, target, value)
+            if one is not None:
+                yield one
+
+
+def declaration(source: Source, target: str, value: ast.expr) -> Declared | None:
+    if not (isinstance(value, ast.Call) and is_limit(value) and len(value.args) == 4):
+        return None
+    name, bound = value.args[:2]
+    number = number_of(bound)
+    if not isinstance(name, ast.Constant):
+        return None
+    if number is None and not isinstance(bound, ast.Attribute):
+        return None
+    return Declared(source, value, target, str(name.value), number or 0)
 
 
 def constants(source: Source) -> Iterator[tuple[str, ast.expr]]:
@@ -214,3 +229,9 @@ def test_every_exception_is_still_needed() -> None:
         if number_of(value) is not None
     }
     assert {entry for entry in INTERNAL if " " in entry} <= written
+    numbers = {
+        f"{source.path} {number_of(node)}"
+        for source in runtime_sources()
+        for node in ast.walk(source.tree)
+    }
+    assert set(COINCIDENCES) <= numbers

@@ -60,14 +60,14 @@ def leftovers(alias: str) -> list[Any]:
 
 
 def test_models_and_migrations_agree() -> None:
-    loader = MigrationLoader(None, ignore_no_initial=True)
+    loader = MigrationLoader(None)
     detector = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps))
     changes = detector.changes(graph=loader.graph)
     assert {label: found for label, found in changes.items() if label in ours()} == {}
 
 
 def test_every_operation_can_be_taken_back() -> None:
-    loader = MigrationLoader(None, ignore_no_initial=True)
+    loader = MigrationLoader(None)
     for (label, name), migration in loader.disk_migrations.items():
         if label in ours():
             assert irreversible(migration.operations) == [], f"{label} {name}"

@@ -33,20 +33,16 @@ def seam_faults(sources: Iterable[Source]) -> list[str]:
 
 def execute_faults(sources: Iterable[Source]) -> list[str]:
     """Only the boundary runs a tool; every other `.execute` belongs to a database cursor."""
-    faults = []
-    for source in sources:
-        if source.path == SEAMS["handle_tool_exec"]:
-            continue
-        for node in ast.walk(source.tree):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == "execute"
-            ):
-                receiver = ast.unparse(node.func.value).split(".")[-1]
-                if not receiver.endswith(DATABASE):
-                    faults.append(source.at(node, f"runs {receiver}.execute"))
-    return faults
+    return [
+        source.at(node, f"runs {receiver}.execute")
+        for source in sources
+        if source.path != SEAMS["handle_tool_exec"]
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "execute"
+        and not (receiver := ast.unparse(node.func.value).split(".")[-1]).endswith(DATABASE)
+    ]
 
 
 def caller_faults(sources: Iterable[Source]) -> list[str]:
