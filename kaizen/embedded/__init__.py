@@ -6,7 +6,7 @@
     launching    children that end with their parent and give up root
     postgres     initialise, start, shape roles, stop
     valkey       start, stop
-    services     both together, under the lock of their home
+    servers      both together, under the lock of their home
     addresses    the URLs that reach them
     attaching    the same URLs for a command in a second terminal
     __main__     `python -m kaizen.embedded run -- PROGRAM ...`

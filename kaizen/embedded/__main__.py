@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from kaizen.embedded.failures import StartRefused
-from kaizen.embedded.services import HomeLock, Needs, Services, needs
+from kaizen.embedded.servers import HomeLock, Needs, Services, needs
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 HOME_FOR_RUNS = CHECKOUT / ".kaizen" / "run"

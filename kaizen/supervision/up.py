@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from kaizen.embedded.attaching import home_of
 from kaizen.embedded.failures import StartRefused, from_os_error
-from kaizen.embedded.services import HomeLock, Services, needs
+from kaizen.embedded.servers import HomeLock, Services, needs
 from kaizen.local_model import weights
 from kaizen.supervision import program
 from kaizen.supervision.console import Console
