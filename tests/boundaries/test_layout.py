@@ -21,7 +21,7 @@ CODE = {
     "tests",
 }
 BESIDE = {"README.md", "ARCHITECTURE.md", "LICENSE", "Makefile", "pyproject.toml", "docs"}
-SHORTEST = 15  # characters of a docstring that can say anything
+SHORTEST = 10  # characters of a docstring that can say anything
 # Names that say nothing about what is inside.
 VAGUE = {
     "utils",
