@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import OperationalError, connections
 
+from agents.gateway import deployments
+from audit.refusals import Refusal
 from kaizen.embedded.failures import StartRefused
 
 POSTGRES_OLDEST = 150_000  # 15.0, as the server counts its versions
@@ -26,6 +28,7 @@ def prepare(*, say: Callable[[str], None]) -> None:
         call_command("migrate", database="owner", verbosity=0, interactive=False)
     with _explained("default"):
         call_command("reconcile_bundles", verbosity=0)
+        _connect_default_model()
 
 
 def check_database(alias: str) -> None:
@@ -53,6 +56,16 @@ def check_broker() -> None:
         ) from fault
     finally:
         client.close()
+
+
+def _connect_default_model() -> None:
+    try:
+        deployments.ensure_default()
+    except Refusal as refusal:
+        raise StartRefused(
+            f"KAIZEN_MODEL_BASE_URL cannot be used: {refusal}",
+            "Correct it, or unset it to use the local trial model.",
+        ) from refusal
 
 
 @contextmanager

@@ -105,7 +105,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 STATIC_ROOT = KAIZEN_HOME / "static"
 
-_WORKER = any(word in sys.argv for word in ("turns", "celery", "worker", "beat"))
+_WORKER = any(word in sys.argv for word in ("turns", "jobs", "celery"))
 _TIMEOUTS = {
     "statement_timeout_ms": 60_000 if _WORKER else 15_000,
     "lock_timeout_ms": 5_000 if _WORKER else 3_000,

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         # Only JSON is accepted, so a message cannot become code; running as root is the choice of
         # whoever started the local profile as root.
         warnings.filterwarnings("ignore", category=SecurityWarning)
-        beat = EmbeddedService(app, thread=True)
+        beat = EmbeddedService(app, thread=True, scheduler_cls=app.conf.beat_scheduler)
         worker: Worker = app.Worker(
             pool="threads",
             concurrency=options["threads"],
