@@ -33,8 +33,6 @@ class Command(BaseCommand):
                 loop="uvloop",
                 http="httptools",
                 ws_max_size=SOCKET_MESSAGE_BYTES,
-                # Deflating costs about 30 us of processor time a frame and 100 KiB a socket.
-                ws_per_message_deflate=False,
                 # Compressing each small frame costs more than it saves, and memory per socket.
                 ws_per_message_deflate=False,
                 timeout_graceful_shutdown=STOP_GRACE_S,
