@@ -21,7 +21,7 @@ def connection(
         "connect_timeout": 5,
         "options": (
             f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={lock_timeout_ms}"
-            " -c idle_in_transaction_session_timeout=30000"
+            " -c idle_in_transaction_session_timeout=10000"
         ),
     }
     query = dict(parse_qsl(parts.query))
