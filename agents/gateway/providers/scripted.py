@@ -106,13 +106,23 @@ def application(*, fixture: Path | None = None, key: str = "") -> web.Applicatio
     return app
 
 
-async def serve(app: web.Application, *, host: str, port: int) -> web.AppRunner:
-    """Listen until the returned runner is cleaned up. Raises `OSError` when the port is taken."""
+async def serve(
+    app: web.Application, *, host: str = "127.0.0.1", port: int = 0, socket_path: str | None = None
+) -> web.AppRunner:
+    """Listen on a port, or on a Unix socket, until the returned runner is cleaned up.
+
+    Raises `OSError` when the port is taken.
+    """
     runner = web.AppRunner(
         app, access_log=None, handler_cancellation=True, shutdown_timeout=1.0, keepalive_timeout=75
     )
     await runner.setup()
-    await web.TCPSite(runner, host, port, backlog=1024).start()
+    site: web.BaseSite
+    if socket_path is not None:
+        site = web.UnixSite(runner, socket_path)
+    else:
+        site = web.TCPSite(runner, host, port, backlog=1024)
+    await site.start()
     return runner
 
 
