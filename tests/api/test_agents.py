@@ -28,9 +28,7 @@ def test_unknown_fields_are_named_wherever_they_stand(as_alice: Caller) -> None:
     inside = as_alice.post("/api/agents", {"content": {**CONTENT, "llm": {}}})
     outside = as_alice.post("/api/agents", {"content": CONTENT, "llm": {}})
     assert [inside.status_code, outside.status_code] == [422, 422]
-    assert inside.json()["error"]["fields"] == [
-        {"field": "content.llm", "reason": "unknown_field"}
-    ]
+    assert inside.json()["error"]["fields"] == [{"field": "content.llm", "reason": "unknown_field"}]
     assert outside.json()["error"]["fields"] == [{"field": "llm", "reason": "unknown_field"}]
 
 
@@ -46,9 +44,7 @@ def test_missing_fields_are_named(as_alice: Caller) -> None:
 def test_a_name_of_ones_own_cannot_be_used_twice(as_alice: Caller, agent: str) -> None:
     answer = as_alice.post("/api/agents", {"content": CONTENT})
     assert answer.status_code == 422
-    assert answer.json()["error"]["fields"] == [
-        {"field": "content.name", "reason": "name_taken"}
-    ]
+    assert answer.json()["error"]["fields"] == [{"field": "content.name", "reason": "name_taken"}]
 
 
 @pytest.mark.req("AGT-005", "AGT-006")

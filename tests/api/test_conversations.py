@@ -51,9 +51,7 @@ def test_a_new_conversation_reads_as_empty(as_alice: Caller, conversation: str) 
 def test_an_input_is_accepted_with_its_position(
     as_alice: Caller, conversation: str, agent: str
 ) -> None:
-    answer = as_alice.post(
-        f"/api/conversations/{conversation}/inputs", {**MESSAGE, "agent": agent}
-    )
+    answer = as_alice.post(f"/api/conversations/{conversation}/inputs", {**MESSAGE, "agent": agent})
     assert answer.status_code == 202
     stored = Input.objects.get(conversation_id=conversation)
     assert answer.json() == {
@@ -63,17 +61,13 @@ def test_an_input_is_accepted_with_its_position(
     }
 
 
-def test_an_agent_may_be_named_by_its_name(
-    as_alice: Caller, conversation: str, agent: str
-) -> None:
+def test_an_agent_may_be_named_by_its_name(as_alice: Caller, conversation: str, agent: str) -> None:
     path = f"/api/conversations/{conversation}/inputs"
     assert as_alice.post(path, {**MESSAGE, "agent": "Ferry"}).status_code == 202
     assert str(Input.objects.get(conversation_id=conversation).agent_id) == agent
 
 
-def test_an_agent_of_somebody_else_cannot_be_asked(
-    as_charlie: Caller, agent: str
-) -> None:
+def test_an_agent_of_somebody_else_cannot_be_asked(as_charlie: Caller, agent: str) -> None:
     mine = as_charlie.post("/api/conversations").json()["id"]
     answer = as_charlie.post(f"/api/conversations/{mine}/inputs", {**MESSAGE, "agent": agent})
     assert answer.status_code == 422
