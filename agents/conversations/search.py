@@ -5,7 +5,8 @@ Visibility is decided when the question is asked, never stored with the index.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -30,17 +31,15 @@ LOOSE_WORD: Final = 4  # characters; shorter words say little where any word may
 KINDS: Final = {Kind.INPUT_ACCEPTED: "question", Kind.ASSISTANT_MESSAGE: "answer"}
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")  # PostgreSQL takes no text with these
 
-# Marks around matches inside PostgreSQL's excerpts: characters for private use, which are taken
-# out of the text before.
-START, STOP = "\ue000", "\ue001"
+EXCERPT_BEFORE: Final = 60  # characters shown ahead of the first word found
+EXCERPT_LENGTH: Final = 240
+
 # As in the index `entries_by_words`, word for word.
 TEXT: Final = (
     "left(COALESCE(journal_entry.data->>'message', journal_entry.data->>'text', ''), 100000)"
 )
 TITLE: Final = "conversations_conversation.title"
 QUERY: Final = "to_tsquery('simple'::regconfig, %s)"
-SHORTENED: Final = 'MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "'
-WHOLE: Final = "HighlightAll=true"
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,13 @@ def search(
     if not words:
         return _latest(readable, limit)
     every = _expression(words, " & ")
-    hits = _titled(readable, every, max(1, limit // 2))
-    hits += _said(readable, every, limit - len(hits), leaving_out_run, by_rank=False)
+    hits = _titled(readable, every, words, max(1, limit // 2))
+    said = _said(readable, every, limit - len(hits), leaving_out_run, by_rank=False)
     telling = [word for word in words if len(word) >= LOOSE_WORD]
-    if hits or len(words) == 1 or not telling:
-        return hits
-    return _said(readable, _expression(telling, " | "), limit, leaving_out_run, by_rank=True)
+    if not hits and not said and len(words) > 1 and telling:
+        loose = _expression(telling, " | ")
+        said = _said(readable, loose, limit, leaving_out_run, by_rank=True)
+    return hits + _shown(readable, said, words)
 
 
 def _expression(words: Iterable[str], operator: str) -> str:
@@ -104,21 +104,18 @@ def _latest(readable: "QuerySet[Any]", limit: int) -> list[Hit]:
     ]
 
 
-def _titled(readable: "QuerySet[Any]", expression: str, limit: int) -> list[Hit]:
-    rows = (
-        readable.filter(_matches(TITLE, expression))
-        .annotate(marked=_excerpt(TITLE, expression, WHOLE))
-        .order_by("-active_at")[:limit]
-    )
+def _titled(readable: "QuerySet[Any]", expression: str, words: list[str], limit: int) -> list[Hit]:
+    rows = readable.filter(_matches(TITLE, expression)).order_by("-active_at")[:limit]
     return [
-        Hit(one.id, one.title, None, "title", tuple(_pieces(one.marked)), one.active_at)
+        Hit(one.id, one.title, None, "title", excerpt(one.title, words), one.active_at)
         for one in rows
     ]
 
 
 def _said(
     readable: "QuerySet[Any]", expression: str, limit: int, run: UUID | None, *, by_rank: bool
-) -> list[Hit]:
+) -> list[int]:
+    """Ids of entries in order, at most three of each conversation."""
     entries = Entry.objects.filter(
         _matches(TEXT, expression),
         stream_id__in=readable.values("id"),
@@ -131,25 +128,52 @@ def _said(
         entries = entries.order_by(rank.desc(), "-at", "-id")
     else:
         entries = entries.order_by("-at", "-id")
-    chosen = _spread(entries.values_list("id", "stream_id")[:CANDIDATES], limit)
-    titles = dict(readable.filter(id__in=chosen.values()).values_list("id", "title"))
-    # Excerpts are costly, so they are made for the chosen alone.
-    rows = Entry.objects.filter(id__in=chosen).annotate(
-        marked=_excerpt(TEXT, expression, SHORTENED)
-    )
-    found = {row.id: row for row in rows.defer("data", "private")}
+    seen: Counter[UUID] = Counter()
+    chosen = []
+    for entry_id, stream_id in entries.values_list("id", "stream_id")[:CANDIDATES]:
+        seen[stream_id] += 1
+        if seen[stream_id] <= HITS_A_CONVERSATION:
+            chosen.append(entry_id)
+    return chosen[:limit]
+
+
+def _shown(readable: "QuerySet[Any]", entry_ids: list[int], words: list[str]) -> list[Hit]:
+    """The entries as hits, in the order of their ids, as far as they are still readable."""
+    entries = Entry.objects.filter(id__in=entry_ids).annotate(text=RawSQL(TEXT, [], TextField()))
+    found = {entry.id: entry for entry in entries.defer("data", "private")}
+    streams = {entry.stream_id for entry in found.values()}
+    titles = dict(readable.filter(id__in=streams).values_list("id", "title"))
     return [
         Hit(
-            conversation_id=stream_id,
-            title=titles[stream_id],
-            position=found[entry_id].position,
-            kind=KINDS[Kind(found[entry_id].kind)],
-            excerpt=tuple(_pieces(found[entry_id].marked)),
-            at=found[entry_id].at,
+            conversation_id=entry.stream_id,
+            title=titles[entry.stream_id],
+            position=entry.position,
+            kind=KINDS[Kind(entry.kind)],
+            excerpt=excerpt(entry.text, words),
+            at=entry.at,
         )
-        for entry_id, stream_id in chosen.items()
-        if stream_id in titles
+        for entry in (found[entry_id] for entry_id in entry_ids)
+        if entry.stream_id in titles
     ]
+
+
+def excerpt(text: str, words: Iterable[str]) -> tuple[Piece, ...]:
+    """The neighbourhood of the first word found, on one line, with what was found marked."""
+    line = " ".join(text.split())
+    beginnings = [re.escape(part) for word in words for part in re.findall(r"\w+", word)]
+    longest_first = "|".join(sorted(beginnings, key=len, reverse=True)) or r"(?!)"
+    word = re.compile(rf"(?<!\w)(?:{longest_first})\w*", re.IGNORECASE)
+    first = word.search(line)
+    start = max(0, first.start() - EXCERPT_BEFORE) if first else 0
+    start = line.find(" ", start, start + EXCERPT_BEFORE) + 1 if start else 0
+    end = start + EXCERPT_LENGTH
+    shown = f"{'… ' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+    pieces, at = [], 0
+    for match in word.finditer(shown):
+        pieces += [Piece(shown[at : match.start()], found=False), Piece(match[0], found=True)]
+        at = match.end()
+    pieces.append(Piece(shown[at:], found=False))
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def _vector(text: str) -> str:
@@ -158,34 +182,3 @@ def _vector(text: str) -> str:
 
 def _matches(text: str, expression: str) -> RawSQL:
     return RawSQL(f"{_vector(text)} @@ {QUERY}", [expression], BooleanField())
-
-
-def _excerpt(text: str, expression: str, options: str) -> RawSQL:
-    marks = f"StartSel={START}, StopSel={STOP}"
-    unmarked = f"translate({text}, '{START}{STOP}', '')"
-    return RawSQL(
-        f"ts_headline('simple'::regconfig, {unmarked}, {QUERY}, '{options}, {marks}')",
-        [expression],
-        TextField(),
-    )
-
-
-def _spread(rows: Iterable[tuple[int, UUID]], limit: int) -> dict[int, UUID]:
-    """The first rows, at most three of each conversation: entry id to conversation id."""
-    seen: dict[UUID, int] = {}
-    chosen: dict[int, UUID] = {}
-    for entry_id, stream_id in rows:
-        seen[stream_id] = seen.get(stream_id, 0) + 1
-        if seen[stream_id] <= HITS_A_CONVERSATION and len(chosen) < limit:
-            chosen[entry_id] = stream_id
-    return chosen
-
-
-def _pieces(marked: str) -> Iterator[Piece]:
-    """An excerpt on one line, cut where matches begin and end."""
-    for index, part in enumerate(" ".join(marked.split()).split(START)):
-        word, _, rest = part.partition(STOP) if index else ("", "", part)
-        if word:
-            yield Piece(word, found=True)
-        if rest:
-            yield Piece(rest, found=False)
