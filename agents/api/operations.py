@@ -155,7 +155,7 @@ def operation(
             parameters=_parameters(declared),
             responses=_responses(declared, method, answer),
             extensions={"x-kamiwaza-effect": str(declared.effect)},
-            auth=[] if declared.public else None,
+            auth=cast(Any, [{}]) if declared.public else None,
         )(run)
 
     return declare
