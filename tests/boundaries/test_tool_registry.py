@@ -99,9 +99,7 @@ def test_every_name_says_why_it_exists_and_what_kind_it_is() -> None:
     assert unexplained(one) == []
     bare = re.sub(r"# read: finds.*\n", "\n", one.text)
     assert unexplained(source.sample(one.path, bare)) == ["conversation_history_search"]
-    kinds = dict(re.findall(r'# (read|write):[^\n]*\n\s*"(\w+)"', one.text))
     stated = {name: kind for kind, name in re.findall(r'# (\w+):[^\n]*\n\s*"(\w+)"', one.text)}
-    assert kinds
     assert stated == {name: str(registry.resolve(name).kind) for name in NAMES}
 
 
