@@ -32,7 +32,10 @@ def readyz(request: HttpRequest) -> HttpResponse:
     found = {name: check() for name, check in CHECKS.items()}
     ready = all(found.values())
     answer = {"status": "ready" if ready else "not ready", "checks": found}
-    return JsonResponse(answer, status=200 if ready else 503)
+    response = JsonResponse(answer, status=200 if ready else 503)
+    # Whoever waits for us asks again and again; "not yet" is an answer, not a fault to log.
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Django's own mark
+    return response
 
 
 @require_safe

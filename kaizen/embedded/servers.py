@@ -85,7 +85,7 @@ class Services:
             self._start_database(say, output_for, durable, may_create_databases)
         if self.needed.broker:
             say("starting the embedded Redis-compatible server")
-            self.valkey = valkey.start(self.layout, self.credentials, output=output_for("valkey"))
+            self.valkey = valkey.start(self.layout, self.credentials)
 
     def _start_database(
         self, say: Say, output_for: OutputFor, durable: bool, may_create_databases: bool
@@ -120,8 +120,8 @@ class Services:
         self.postgres = postgres.start(self.layout, self.credentials, output=output)
         return self.postgres.process
 
-    def _valkey_again(self, output: int) -> subprocess.Popen[bytes]:
-        self.valkey = valkey.start(self.layout, self.credentials, output=output)
+    def _valkey_again(self, _output: int) -> subprocess.Popen[bytes]:
+        self.valkey = valkey.start(self.layout, self.credentials)
         return self.valkey.process
 
     def processes(self) -> dict[str, subprocess.Popen[bytes]]:

@@ -10,7 +10,7 @@ from typing import IO
 from kaizen.embedded import launching
 from kaizen.embedded.credentials import Credentials
 from kaizen.embedded.failures import StartRefused
-from kaizen.embedded.layout import Layout
+from kaizen.embedded.layout import Account, Layout
 from kaizen.embedded.programs import valkey_server
 
 READY_TIMEOUT_S = 30.0
@@ -37,22 +37,15 @@ class Valkey:
             self.process.wait()
 
 
-def start(layout: Layout, credentials: Credentials, *, output: int | IO[bytes]) -> Valkey:
-    """Start the server and wait until it answers. Raises StartRefused."""
+def start(layout: Layout, credentials: Credentials) -> Valkey:
+    """Start the server and wait until it answers. Raises StartRefused.
+
+    Its words go to a file: its advice on kernel settings is not for a person's terminal.
+    """
     layout.valkey_socket.unlink(missing_ok=True)
     account = layout.account
-    process = launching.start(
-        [
-            valkey_server(layout),
-            "-",
-        ],  # configuration comes by standard input: it holds the password
-        environment={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
-        on_parent_death=signal.SIGTERM,
-        user=None if account is None else (account.uid, account.gid),
-        stdin=subprocess.PIPE,
-        output=output,
-        folder=Path("/"),
-    )
+    with _log(layout).open("ab") as output:
+        process = _launch(layout, account, output)
     assert process.stdin is not None
     try:
         process.stdin.write(_configuration(layout, credentials).encode())
@@ -73,6 +66,18 @@ def start(layout: Layout, credentials: Credentials, *, output: int | IO[bytes]) 
     return server
 
 
+def _launch(layout: Layout, account: Account | None, output: IO[bytes]) -> subprocess.Popen[bytes]:
+    return launching.start(
+        [valkey_server(layout), "-"],  # configuration by standard input: it holds the password
+        environment={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        on_parent_death=signal.SIGTERM,
+        user=None if account is None else (account.uid, account.gid),
+        stdin=subprocess.PIPE,
+        output=output,
+        folder=Path("/"),
+    )
+
+
 def _configuration(layout: Layout, credentials: Credentials) -> str:
     return "\n".join(
         [
@@ -86,8 +91,6 @@ def _configuration(layout: Layout, credentials: Credentials) -> str:
             # Evicting a key would drop queued work.
             "maxmemory-policy noeviction",
             "loglevel warning",
-            # Its advice on kernel settings is for servers, not for a person's terminal.
-            f'logfile "{_log(layout)}"',
             "",
         ]
     )
