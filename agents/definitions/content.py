@@ -1,13 +1,14 @@
 """What an agent definition may hold. Nothing else: behaviour belongs to the shared pipeline."""
 
 import re
+from copy import deepcopy
 from typing import Any, Final
 
 from agents.definitions.models import Ceiling, Mode
 from audit import canonical
 from audit.limits import limit
 from audit.reasons import Reason
-from audit.refusals import FieldProblem, Invalid
+from audit.refusals import FieldProblem, Invalid, Refusal
 
 NAME_CHARACTERS = limit("agent.name", 100, "characters", "Length of an agent's name.")
 DESCRIPTION_CHARACTERS = limit(
@@ -33,7 +34,7 @@ OPTIONAL: Final = {
     "meta": {},
 }
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 def checked(content: Any) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def checked(content: Any) -> dict[str, Any]:
         for name in ("name", "persona")
         if name not in content
     ]
-    definition = {**OPTIONAL, **content}
+    definition = {**deepcopy(OPTIONAL), **content}
     faults += [
         _fault(f"content.{name}", Reason.INVALID_FIELD)
         for name, holds in CHECKS.items()
@@ -94,7 +95,10 @@ def _references(value: Any) -> bool:
 
 
 def _small_object(value: Any) -> bool:
-    return isinstance(value, dict) and len(canonical.dump(value).encode()) <= META_BYTES
+    try:
+        return isinstance(value, dict) and len(canonical.dump(value).encode()) <= META_BYTES
+    except Refusal:  # something in it cannot be stored
+        return False
 
 
 def _posture(value: Any) -> bool:

@@ -80,11 +80,11 @@ class AgentQuerySet(models.QuerySet[Any]):
 
 
 class AgentVersionQuerySet(models.QuerySet[Any]):
-    """Versions, reached through an agent the person may see."""
+    """Versions, reached through an agent whose definition the person may read."""
 
     def visible_to(self, member: "Member") -> Self:
-        """Versions of visible agents."""
-        agents = apps.get_model("definitions", "Agent").objects.visible_to(member)
+        """Versions of readable agents: who may only use an agent does not see its persona."""
+        agents = apps.get_model("definitions", "Agent").objects.readable_by(member)
         return self.filter(agent__in=agents)
 
 
