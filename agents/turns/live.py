@@ -62,6 +62,7 @@ class LiveTurn:
         self.turn_id = turn_id
         self.numbers: dict[DeltaKind, int] = {"text": 0, "thinking": 0}
         self._open: dict[DeltaKind, Segment] = {}
+        self._ended: list[Segment] = []  # closed before their last text was sent
 
     def add(self, kind: DeltaKind, text: str) -> None:
         """Send more text of a kind."""
@@ -83,14 +84,18 @@ class LiveTurn:
     def close(self, kind: DeltaKind) -> int:
         """End the open segment and return its number; the next text opens another."""
         number = self.numbers[kind]
-        if self._open.pop(kind, None) is not None:
+        segment = self._open.pop(kind, None)
+        if segment is not None:
             self.numbers[kind] = number + 1
+            if segment.waiting:
+                self._ended.append(segment)
         return number
 
     def take(self) -> list[bytes]:
         """Lines for everything not sent yet."""
         lines = []
-        for segment in self._open.values():
+        ended, self._ended = self._ended, []
+        for segment in (*ended, *self._open.values()):
             if segment.waiting:
                 text = "".join(segment.waiting)
                 segment.waiting.clear()
