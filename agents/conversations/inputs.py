@@ -80,7 +80,8 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
     The same key with the same message answers with the first acceptance and starts nothing;
     with another message it raises `Refusal(IDEMPOTENCY_CONFLICT)`. Keys of other members are
     unrelated. Raises `NotFound` for a conversation or agent the member cannot reach, `Invalid`
-    for bad fields, `Refusal(LIMIT_REACHED)` when too many inputs wait.
+    for bad fields, `Refusal(BAD_JSON)` for text that cannot be stored, `Refusal(LIMIT_REACHED)`
+    when too many inputs wait.
     """
     _check(message, key)
     with transaction.atomic():
@@ -122,6 +123,7 @@ def _check(message: Message, key: str) -> None:
         faults.append({"field": "message", "reason": str(Reason.TOO_LONG)})
     if faults:
         raise Invalid(faults)
+    canonical.check([message.text, message.agent])
     if not KEY.fullmatch(key):
         raise Refusal(
             Reason.IDEMPOTENCY_KEY_INVALID, "A key has 1 to 200 printable ASCII characters."

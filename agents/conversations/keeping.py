@@ -8,7 +8,7 @@ from django.db.models.functions import Greatest, Now
 
 from agents.conversations.models import Conversation
 from agents.members.models import Member
-from audit import funnel
+from audit import canonical, funnel
 from audit.limits import limit
 from audit.reasons import Action, Reason
 from audit.refusals import Invalid, NotFound
@@ -21,8 +21,11 @@ SWITCHES: Final = {"pinned": "pinned_at", "archived": "archived_at"}
 
 
 def rename(*, member: Member, conversation_id: UUID, title: str) -> None:
-    """Give a conversation another title; raises `NotFound` or `Invalid`."""
+    """Give a conversation another title; raises `NotFound`, `Invalid`, or `Refusal(BAD_JSON)` for
+    text that cannot be stored.
+    """
     text = " ".join(title.split())
+    canonical.check(text)
     if not 0 < len(text) <= TITLE_CHARACTERS:
         raise Invalid([{"field": "title", "reason": str(Reason.INVALID_FIELD)}])
     _change(member, conversation_id, title=text)
