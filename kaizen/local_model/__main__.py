@@ -28,8 +28,7 @@ def main() -> int:
         serve(chosen(os.environ), socket, key)
     except StartRefused as refusal:
         print(f"kaizen: {refusal}", file=sys.stderr)
-        return 1
-    return 0
+    return 1
 
 
 if __name__ == "__main__":

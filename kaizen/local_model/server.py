@@ -5,6 +5,7 @@ import signal
 import threading
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 import xllamacpp  # type: ignore[import-untyped]  # ships no types
 
@@ -17,8 +18,8 @@ THREADS_MAX = 4
 QUIET = 1  # errors only; the server would print every request with its prompt's size
 
 
-def serve(weights: Weights, socket: Path, key: str) -> None:
-    """Serve until SIGTERM or SIGINT. The socket is made anew; every request needs the key."""
+def serve(weights: Weights, socket: Path, key: str) -> NoReturn:
+    """Serve until SIGTERM or SIGINT, then end the process. Every request needs the key."""
     ended = threading.Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
@@ -27,11 +28,12 @@ def serve(weights: Weights, socket: Path, key: str) -> None:
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     socket.unlink(missing_ok=True)
-    server = xllamacpp.Server(_parameters(weights, socket, key))
+    _server = xllamacpp.Server(_parameters(weights, socket, key))
     print(f"serving {weights.name} with {CONTEXT_TOKENS} tokens of context", flush=True)
     ended.wait()
-    del server
     socket.unlink(missing_ok=True)
+    # Stopping the server would wait for answers in the making; nobody reads them any more.
+    os._exit(0)
 
 
 def _parameters(weights: Weights, socket: Path, key: str) -> xllamacpp.CommonParams:
@@ -45,7 +47,12 @@ def _parameters(weights: Weights, socket: Path, key: str) -> xllamacpp.CommonPar
     wanted.n_predict = ANSWER_TOKENS_MAX
     wanted.kv_unified = True  # one long conversation may use the whole context
     wanted.cache_ram_mib = 0  # the default keeps up to 8 GiB of old prompts
-    wanted.cpuparams.n_threads = min(THREADS_MAX, os.cpu_count() or 1)
+    processors = os.cpu_count() or 1
+    # Threads wait for each other after every layer: on a busy machine two threads on two
+    # processors write one token a second where one thread writes thirteen.
+    wanted.cpuparams.n_threads = min(THREADS_MAX, max(1, processors // 2))
+    wanted.cpuparams_batch.n_threads = min(THREADS_MAX, processors)
+    wanted.cpuparams.poll = wanted.cpuparams_batch.poll = 0
     wanted.ui = False
     wanted.endpoint_slots = False
     wanted.verbosity = QUIET

@@ -15,7 +15,8 @@ from kaizen.model_probe import Probe, SocketConnection, ask
 from tests.kaizen.running import ROOT, environment
 
 KEY = "a-key-of-this-test"
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 60.0
+ANSWER_TIMEOUT_S = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def answers(path: Path) -> bool:
 
 
 def post(path: Path, body: dict[str, object], key: str) -> http.client.HTTPResponse:
-    link = SocketConnection(str(path))
+    link = SocketConnection(str(path), ANSWER_TIMEOUT_S)
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     link.request("POST", "/v1/chat/completions", json.dumps(body), headers)
     return link.getresponse()
