@@ -1,0 +1,1 @@
+"""Who may reach what: a matrix generated from the routes, people against objects."""
