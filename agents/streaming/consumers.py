@@ -94,6 +94,8 @@ class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
             status, body = projection.status(refusal), projection.error(refusal)
         except DatabaseError:
             status, body = projection.status(UNAVAILABLE), projection.error(UNAVAILABLE)
+        if self.listener.code is not None:
+            return  # sent away meanwhile; a closing socket takes no more messages
         reply = {"event": "reply", "to": key, "status": status, "body": body}
         await self.send(text_data=orjson.dumps(reply).decode())
 

@@ -10,12 +10,14 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from typing import Any, Final
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import orjson
 from django.db import Error as DatabaseError
+from django.db import close_old_connections
 
 from agents.journal import replay
 from agents.journal.offloading import in_database
@@ -27,10 +29,12 @@ from agents.streaming.wire import Frame, durable, of_entry
 from audit.limits import limit
 
 POLL_S: Final = 2.0  # how late a frame can be when Redis loses everything
-RECHECK_S: Final = 3.0  # with its own time below the promised 5 s
-UNCHECKED_S: Final = 4.9  # without a successful re-check for this long a reader is let go
+RECHECK_S: Final = 2.5  # with its own time below the promised 5 s
+UNCHECKED_S: Final = 5.0  # nothing is handed out on a permission that was looked at longer ago
+GIVE_UP_S: Final = 12.0  # without a re-check for this long readers are sent away
 RETRY_S: Final = 0.5
 WATCH_S: Final = 1.0
+HOLD_S: Final = 0.05
 KEEPALIVE_S: Final = 5.0  # looked at this often, so at most 10 s of silence
 LINGER_S: Final = 10.0  # a reloading page finds its relay again
 ASK_AGAIN_S: Final = 1.0
@@ -39,6 +43,8 @@ MEMBER_READERS: Final = limit(
     "streaming.readers", 50, "count", "Live connections of one person to one web process."
 )
 KEEPALIVE: Final = Frame('{"event":"keepalive"}', event="keepalive")
+
+Answer = TypeVar("Answer")
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +79,7 @@ class Hub:
         self._subscription = Subscription(on_payload=self._on_payload, on_ready=self._on_ready)
         self._routines: list[asyncio.Task[None]] = []
         self._errands: set[asyncio.Task[None]] = set()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="live-hub")
         self._checked_at = self._kept_alive_at = time.monotonic()
         self.draining = False
 
@@ -97,6 +104,8 @@ class Hub:
                 try:
                     while True:
                         batch = await listener.take()
+                        while time.monotonic() - self._checked_at > UNCHECKED_S:
+                            await self._wait_for_recheck(listener)
                         yield batch
                         position = max(position, max(frame.position for frame in batch))
                 except Overflowed:
@@ -119,6 +128,7 @@ class Hub:
         await asyncio.gather(*self._routines, *self._errands, return_exceptions=True)
         self._routines.clear()
         await self._subscription.close()
+        self._thread.shutdown(wait=False)
 
     def _admit(self, listener: Listener) -> None:
         if self.draining:
@@ -157,6 +167,12 @@ class Hub:
         self._of_member[listener.credential.member.pk] -= 1
         if not self._of_member[listener.credential.member.pk]:
             del self._of_member[listener.credential.member.pk]
+
+    async def _wait_for_recheck(self, listener: Listener) -> None:
+        """Hold a reader while the database is too slow to say that they may still read."""
+        await asyncio.sleep(HOLD_S)
+        if listener.code is not None:
+            raise Closed(listener.code)
 
     async def _catch_up(
         self, room: Room, listener: Listener, position: int, head: int
@@ -275,7 +291,7 @@ class Hub:
         occupied = [room for room in self._rooms.values() if room.listeners]
         if not occupied:
             return
-        heads = await in_database(replay.heads, [room.id for room in occupied])
+        heads = await self._in_own_thread(replay.heads, [room.id for room in occupied])
         for room in occupied:
             room.relay.wanted = max(room.relay.wanted, heads.get(room.id, 0))
             if room.relay.behind():
@@ -287,7 +303,7 @@ class Hub:
         readers = list(self._readers)
         started = time.monotonic()
         if readers:
-            codes = await in_database(
+            codes = await self._in_own_thread(
                 entrance.withdrawn,
                 [(reader.credential, reader.conversation_id) for reader in readers],
             )
@@ -299,7 +315,7 @@ class Hub:
     async def _watch(self) -> None:
         """Keep quiet connections open; let readers go who could not be re-checked in time."""
         now = time.monotonic()
-        if self._readers and now - self._checked_at > UNCHECKED_S:
+        if self._readers and now - self._checked_at > GIVE_UP_S:
             log.warning("live readers sent away: their permission could not be checked")
             for reader in list(self._readers):
                 reader.close(CloseCode.UNAVAILABLE)
@@ -311,6 +327,17 @@ class Hub:
                 reader.quiet = True
 
     # Tasks.
+
+    async def _in_own_thread(self, function: Callable[..., Answer], *args: Any) -> Answer:
+        """Database work that must not queue behind requests: it keeps promises about time."""
+
+        def work() -> Answer:
+            try:
+                return function(*args)
+            finally:
+                close_old_connections()
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def _every(self, period_s: float, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run `work` for ever; after a failure it is tried again sooner."""
