@@ -115,5 +115,6 @@ def stack(django_db_setup: None, django_db_blocker: Any) -> Iterator[Stack]:
     with django_db_blocker.unblock():
         database = connections["default"].settings_dict
         running = Stack.for_database(database, redis_url=django_settings.REDIS_URL)
-    with running:
-        yield running
+        running.start()
+    yield running
+    running.stop()

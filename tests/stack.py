@@ -18,6 +18,8 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
+from django.core.management import call_command
+
 from agents.gateway.models import Deployment, ModelRole
 from agents.members import accounts, roles, tokens
 from agents.members.models import Member, TokenScope
@@ -62,13 +64,7 @@ class Stack:
         )
 
     def __enter__(self) -> Self:
-        try:
-            self.start_model()
-            self.start_web()
-            self.start_worker()
-        except BaseException:
-            self.stop()
-            raise
+        self.start()
         return self
 
     def __exit__(
@@ -78,6 +74,17 @@ class Stack:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def start(self) -> None:
+        """Start all three; nothing is left running when one of them fails."""
+        call_command("reconcile_bundles", verbosity=0)
+        try:
+            self.start_model()
+            self.start_web()
+            self.start_worker()
+        except BaseException:
+            self.stop()
+            raise
 
     def start_model(self) -> None:
         """Start the scripted model and make it the default chat deployment."""

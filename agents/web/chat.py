@@ -124,7 +124,10 @@ def _opening(
         "first": entries[0].position if entries else 0,
         "has_earlier": bool(entries) and entries[0].position > 1,
         "frames": [frame(entry) for entry in entries],
-        "agent": {"id": str(agent.id) if agent else "", "name": agent.name if agent else ""},
+        "agent": {
+            "id": str(agent.id) if agent else "",
+            "name": agent.name if agent else _("No agent"),
+        },
         "me": {"id": str(member.pk), "name": member.name_shown()},
         "found": _position(wanted_position),
     }

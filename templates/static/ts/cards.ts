@@ -89,14 +89,24 @@ function drawChevron(): Element {
 }
 
 function detail(title: string, value: unknown): HTMLElement {
-  const empty = value === null || value === undefined || value === "";
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const shown = plainly(value);
+  const empty = shown === null || shown === undefined || shown === "";
+  const text = typeof shown === "string" ? shown : JSON.stringify(shown, null, 2);
   return h(
     "div",
     {},
     h("h4", {}, title),
     h("pre", { tabindex: "0" }, empty ? say.noResult() : text),
   );
+}
+
+// A value that is nothing but one sentence is shown as that sentence.
+function plainly(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value);
+  const [only] = entries;
+  const isSentence = entries.length === 1 && (only?.[0] === "message" || only?.[0] === "text");
+  return isSentence ? only?.[1] : value;
 }
 
 function duration(milliseconds: number): string {

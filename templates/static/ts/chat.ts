@@ -67,6 +67,7 @@ function start(): void {
   }
   document.addEventListener("kaizen:focus-composer", () => composer.focus());
   document.addEventListener("visibilitychange", markRead);
+  window.addEventListener("pagehide", sendRead);
   window.addEventListener("popstate", () => location.reload());
   find("earlier-button").addEventListener("click", () => void showEarlier());
   find("earlier").hidden = !page.has_earlier;
@@ -91,7 +92,7 @@ function changed(turn: Turn, frame: Frame | null): void {
 }
 
 function redraw(): void {
-  find("chat").toggleAttribute("data-empty", state.turns.length === 0);
+  find("main").toggleAttribute("data-empty", state.turns.length === 0);
   composer.running = openTurn(state) !== null;
   thread.schedule();
 }
@@ -197,10 +198,15 @@ function showHealth(health: Health): void {
 function markRead(): void {
   if (document.hidden || !conversation || ledger.applied === 0) return;
   clearTimeout(readTimer);
+  readTimer = setTimeout(sendRead, READ_DELAY_MS);
+}
+
+function sendRead(): void {
+  if (readTimer === undefined) return;
+  clearTimeout(readTimer);
+  readTimer = undefined;
   const form = { position: String(ledger.applied) };
-  readTimer = setTimeout(() => {
-    void request(`/c/${conversation}/read`, { method: "POST", form });
-  }, READ_DELAY_MS);
+  void request(`/c/${conversation}/read`, { method: "POST", form, keepalive: true });
 }
 
 start();

@@ -10,6 +10,8 @@ interface Options {
   readonly form?: Readonly<Record<string, string>>;
   readonly key?: string;
   readonly timeoutMs?: number;
+  /** Finish even if the page goes away. */
+  readonly keepalive?: boolean;
 }
 
 const TIMEOUT_MS = 20_000;
@@ -32,6 +34,7 @@ export async function request<Body>(address: string, options: Options = {}): Pro
       body: body ?? null,
       credentials: "same-origin",
       redirect: "error",
+      keepalive: options.keepalive ?? false,
       signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
     });
     const parsed: unknown = response.status === 204 ? null : await response.json().catch(() => null);

@@ -32,7 +32,7 @@ export async function sendInput(
   conversation: string,
   outgoing: Outgoing,
 ): Promise<Reply<Acceptance>> {
-  const json = { kind: "message", message: outgoing.text, agent: outgoing.agent };
+  const json = { kind: "message", message: outgoing.text, agent: outgoing.agent || null };
   const address = `/api/conversations/${conversation}/inputs`;
   return patiently(() => request(address, { method: "POST", json, key: outgoing.key }));
 }

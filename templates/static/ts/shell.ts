@@ -19,6 +19,10 @@ htmx.config.allowEval = false;
 htmx.config.includeIndicatorStyles = false;
 htmx.config.selfRequestsOnly = true;
 htmx.config.historyEnabled = false;
+htmx.config.responseHandling = [
+  { code: "[23]..", swap: true }, // 204 too: it takes the row away that it was asked for
+  { code: "[45]..", swap: false, error: true },
+];
 
 document.addEventListener("htmx:configRequest", (event) => {
   const { headers } = (event as CustomEvent<{ headers: Record<string, string> }>).detail;

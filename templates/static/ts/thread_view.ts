@@ -6,6 +6,8 @@ import { TurnView, type TurnActions } from "./turn_view.ts";
 
 const NEAR_END_PX = 64;
 const SPOKEN_CHARACTERS = 1_500; // a screen reader user opens the answer itself for more
+const FOUND_MARGIN_PX = 32;
+const SPOKEN_MS = 5_000; // then it is gone, or reading on would meet the answer twice
 const FOUND_MS = 2_500;
 
 export class ThreadView {
@@ -21,6 +23,7 @@ export class ThreadView {
   #following = true;
   #lastTop = 0;
   #scheduled = false;
+  #spoken: ReturnType<typeof setTimeout> | undefined;
 
   constructor(conversation: Conversation, me: string, actions: TurnActions) {
     this.#conversation = conversation;
@@ -46,6 +49,7 @@ export class ThreadView {
 
   draw(): void {
     const { turns } = this.#conversation;
+    this.#column.querySelector(".loading")?.remove();
     const keys = new Set(turns.map((turn) => turn.key));
     for (const [key, view] of this.#views) {
       if (keys.has(key)) continue;
@@ -83,14 +87,18 @@ export class ThreadView {
     this.#following = false;
     const mark = turn.order === position ? "data-found" : "data-found-answer";
     view.root.setAttribute(mark, "");
-    view.root.scrollIntoView({ block: "start" });
+    const place = turn.order === position ? view.root : view.answer;
+    const offset = place.getBoundingClientRect().top - this.#scroller.getBoundingClientRect().top;
+    this.#scroller.scrollTop += offset - FOUND_MARGIN_PX;
     setTimeout(() => view.root.removeAttribute(mark), FOUND_MS);
     return true;
   }
 
   /** Speaks politely, once. */
   speak(text: string): void {
+    clearTimeout(this.#spoken);
     this.#speaker.textContent = text.slice(0, SPOKEN_CHARACTERS);
+    this.#spoken = setTimeout(() => this.#speaker.replaceChildren(), SPOKEN_MS);
   }
 
   #drawTurn(turn: Turn, index: number, behind: boolean): void {

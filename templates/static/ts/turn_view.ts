@@ -65,6 +65,11 @@ export class TurnView {
     this.root.append(this.#asked, this.#answer);
   }
 
+  /** Where the answer begins on the page. */
+  get answer(): HTMLElement {
+    return this.#answer;
+  }
+
   /** `behind` is true while an earlier turn of the conversation still runs. */
   update(turn: Turn, behind: boolean): void {
     this.#turn = turn;
@@ -141,8 +146,10 @@ export class TurnView {
     const shown = `${turn.state}|${turn.message}`;
     if (shown === this.#endingShown) return;
     this.#endingShown = shown;
-    this.#ending.hidden = turn.state !== "cancelled" && turn.state !== "failed";
+    const cut = turn.state === "salvaged" && turn.message !== "";
+    this.#ending.hidden = turn.state !== "cancelled" && turn.state !== "failed" && !cut;
     this.#ending.className = turn.state === "failed" ? "ending bad" : "ending";
+    if (cut) this.#ending.replaceChildren(drawing(alertIcon), h("span", {}, turn.message));
     if (turn.state === "cancelled") {
       this.#ending.replaceChildren(drawing(stopIcon), h("span", {}, say.stopped()));
     }

@@ -1,0 +1,1 @@
+"""Whole stories in a real browser, against the running stack."""

@@ -1,0 +1,1 @@
+"""Pages and the browser code, without a browser."""
