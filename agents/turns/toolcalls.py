@@ -9,6 +9,7 @@ from agents.journal.frames import Kind
 from agents.turns.admission import Admitted
 from audit.reasons import ErrorClass, Reason
 from tools.boundary.contract import ToolCall, ToolOutcome
+from tools.boundary.projection import shown_arguments
 
 
 def call_draft(call: ToolCall, admitted: Admitted, *, truncated: bool) -> Draft:
@@ -20,7 +21,7 @@ def call_draft(call: ToolCall, admitted: Admitted, *, truncated: bool) -> Draft:
             "call_id": call.call_id,
             "name": call.name,
             "label": descriptor.label if descriptor else call.name,
-            "arguments": call.arguments,
+            "arguments": shown_arguments(call.arguments),
             "state": "queued",
             "step": call.step,
         },

@@ -162,6 +162,15 @@ def test_one_conversation_takes_at_most_three_places(talk: Talk, alice: Member) 
     assert (counts.count(long), counts.count(other)) == (3, 1)
 
 
+def test_what_others_said_takes_no_place_of_ones_own(
+    talk: Talk, alice: Member, bob: Member
+) -> None:
+    talk(alice, "my tapir")
+    for _ in range(3):
+        talk(bob, "bob's tapir")
+    assert places(alice, "tapir", limit=1) == [("question", "my tapir")]
+
+
 def test_an_empty_search_gives_what_was_last_worked_on(talk: Talk, alice: Member) -> None:
     talk(alice, "first", title="Older")
     talk(alice, "second", title="Newer")

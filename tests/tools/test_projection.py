@@ -110,6 +110,15 @@ def test_the_view_for_people_is_bounded_too(make_tool: MakeTool) -> None:
     assert view["cut"] is True
 
 
+def test_a_card_shows_arguments_cleaned_and_bounded() -> None:
+    arguments = {"title": "Plan\x1b", "content": "key sk-abcdefghijklmnopqrstuvwx " + "c" * 90_000}
+    shown = projection.shown_arguments(arguments)
+    assert shown["title"] == "Plan"
+    assert shown["content"].startswith("key [redacted] ccc")
+    assert (shown["cut"], len(json.dumps(shown)) < 8_400) == (True, True)
+    assert projection.shown_arguments(None) == {}
+
+
 def test_frames_and_sources_are_cleaned() -> None:
     result = ToolResult(
         "success",

@@ -40,6 +40,11 @@ def for_member(descriptor: ToolDescriptor, result: ToolResult) -> Json:
     return _fitting(descriptor.project_for_member(result), MEMBER_VIEW)
 
 
+def shown_arguments(arguments: Json | None) -> Json:
+    """What a tool card shows of a call's arguments; the tool itself gets them as they are."""
+    return _fitting(arguments or {}, MEMBER_VIEW)
+
+
 def bounded(view: Json, limit_bytes: int) -> str:
     """Canonical JSON of a view, cleaned and shortened until it fits."""
     return canonical.dump(_fitting(view, limit_bytes))
