@@ -1,0 +1,88 @@
+"""Fragments of tool calls in the habits of different servers."""
+
+from typing import Any
+
+import pytest
+
+from agents.gateway.fragments import MAX_CALLS, CallJoiner, TooManyCalls
+
+
+def fragment(arguments: Any = None, **fields: Any) -> dict[str, Any]:
+    function = {"arguments": arguments} if arguments is not None else {}
+    if "name" in fields:
+        function["name"] = fields.pop("name")
+    return {**fields, "function": function}
+
+
+def joined(*fragments: Any) -> list[tuple[str, str, str]]:
+    joiner = CallJoiner()
+    for one in fragments:
+        joiner.add(one)
+    return [(call.id, call.name, call.raw) for call in joiner.joined()]
+
+
+@pytest.mark.parametrize(
+    ("fragments", "calls"),
+    [
+        # Calls come out in index order, whatever order they began in.
+        (
+            [fragment("{}", index=1, id="b", name="y"), fragment("{}", index=0, id="a", name="x")],
+            [("a", "x", "{}"), ("b", "y", "{}")],
+        ),
+        # Every parallel call has index 0 and an id of its own.
+        (
+            [fragment("{}", index=0, id="a", name="x"), fragment("{}", index=0, id="b", name="x")],
+            [("a", "x", "{}"), ("b", "x", "{}")],
+        ),
+        (
+            [fragment('{"q"', index=0, id="a", name="x"), fragment(":1}", index=0, id="b")],
+            [("a", "x", '{"q":1}')],
+        ),
+        # Every fragment of one call has a new id, and repeats the name.
+        (
+            [
+                fragment('{"q"', index=0, id="a", name="x"),
+                fragment(":1}", index=0, id="b", name="x"),
+            ],
+            [("a", "x", '{"q":1}')],
+        ),
+        # Id and name are repeated in every fragment.
+        (
+            [
+                fragment('{"q"', index=0, id="a", name="x"),
+                fragment(":1}", index=0, id="a", name="x"),
+            ],
+            [("a", "x", '{"q":1}')],
+        ),
+        ([fragment('{"q"', id="a", name="x"), fragment(":1}", id="a")], [("a", "x", '{"q":1}')]),
+        # A name in pieces, and a name as a running total.
+        (
+            [fragment(index=0, id="a", name="read_"), fragment(index=0, name="file")],
+            [("a", "read_file", "")],
+        ),
+        (
+            [fragment(index=0, id="a", name="read_"), fragment(index=0, name="read_file")],
+            [("a", "read_file", "")],
+        ),
+        # Arguments as an object; a bare fragment before any call; what is no fragment.
+        ([fragment({"q": "\u00e9"}, index=0, id="a", name="x")], [("a", "x", '{"q": "\u00e9"}')]),
+        ([fragment("{}")], [("", "", "{}")]),
+        ([None, "x", {"function": 7, "index": True, "id": 3}], [("", "", "")]),
+    ],
+)
+def test_it_joins_what_belongs_together(fragments: list[Any], calls: list[Any]) -> None:
+    assert joined(*fragments) == calls
+
+
+def test_halves_of_a_character_meet() -> None:
+    assert joined(
+        fragment('{"q":"\ud83d', index=0, id="a", name="x"), fragment('\udea2"}', index=0)
+    ) == [("a", "x", '{"q":"\U0001f6a2"}')]
+
+
+def test_it_bounds_the_number_of_calls() -> None:
+    joiner = CallJoiner()
+    for index in range(MAX_CALLS):
+        joiner.add(fragment("{}", index=index, id=f"c{index}", name="x"))
+    with pytest.raises(TooManyCalls):
+        joiner.add(fragment("{}", index=MAX_CALLS, id="more", name="x"))
