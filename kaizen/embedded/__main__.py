@@ -17,7 +17,7 @@ from kaizen.embedded.failures import StartRefused
 from kaizen.embedded.servers import HomeLock, Needs, Services, needs
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-HOME_FOR_RUNS = CHECKOUT / ".kaizen" / "run"
+HOME_FOR_RUNS = CHECKOUT / ".kaizen" / "tests"
 
 
 def main() -> int:
