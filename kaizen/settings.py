@@ -66,7 +66,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "channels",
-    "kaizen.administration.KaizenAdminConfig",
+    "kaizen.apps.KaizenAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
