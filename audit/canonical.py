@@ -60,6 +60,13 @@ def check(value: Any, *, max_depth: int = MAX_DEPTH) -> None:
     _walk(value, max_depth)
 
 
+def storable(text: str) -> str:
+    """The text with every character that cannot be stored replaced, one for one; for words of a
+    model, which are kept rather than refused.
+    """
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
 def dump(value: Any) -> str:
     """The one text of a value: sorted keys, no blanks, plain UTF-8, numbers as doubles print.
 

@@ -34,6 +34,7 @@ from agents.turns.answers import ModelCallEnded, Pending, Spent
 from agents.turns.live import LivePublisher, LiveTurn
 from agents.turns.toolcalls import call_draft, cut_off, result_drafts, unknown
 from agents.turns.transcript import Transcripts
+from audit.canonical import storable
 from tools.boundary import exposure
 from tools.boundary.contract import Ports, ToolCall, ToolKind, ToolOutcome
 from tools.boundary.execution import handle_tool_exec
@@ -121,9 +122,9 @@ class TurnHost:
         async with aclosing(stream(connection, request)) as events:
             async for event in events:
                 if type(event) is TextDelta:
-                    add("text", event.text)
+                    add("text", storable(event.text))
                 elif type(event) is ThinkingDelta:
-                    add("thinking", event.text)
+                    add("thinking", storable(event.text))
                 elif type(event) is AttemptFailed:
                     self.spent.add(event.usage)
                     self.pending.model_calls.append(ModelCallEnded(step, event))
@@ -164,12 +165,12 @@ class TurnHost:
             call_id=call_id,
             step=step,
             ordinal=ordinal,
-            name=made.name,
+            name=storable(made.name),
             arguments=made.arguments,
             unreadable=EXPLANATIONS[made.refusal] if made.refusal else None,
-            provider_id=made.provider_id,
+            provider_id=storable(made.provider_id),
         )
-        return CallRequested(call_id, made.name, made.refusal is None)
+        return CallRequested(call_id, self._calls[call_id].name, made.refusal is None)
 
     async def _commit_calls(self, effect: RunTools | RejectTools) -> None:
         truncated = isinstance(effect, RejectTools)

@@ -1,0 +1,101 @@
+"""A desk: somebody's conversation on the running stack, and how its turns went."""
+
+import json
+import secrets
+import time
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from agents.conversations import inputs
+from agents.conversations.inputs import Accepted, Message
+from agents.conversations.models import Conversation
+from agents.definitions import bundling
+from agents.journal import replay
+from agents.journal.frames import TERMINALS
+from agents.journal.models import Entry
+from agents.members.models import Member
+from tests.stack import Stack
+
+WAIT_S = 30.0
+POLL_S = 0.02
+
+
+@dataclass
+class Desk:
+    """Where a member asks. Waiting is bounded; a turn that does not end fails the test."""
+
+    member: Member
+    stack: Stack
+    conversation: Conversation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.conversation = inputs.open_conversation(member=self.member)
+
+    def ask(self, text: str, **more: Any) -> Accepted:
+        """Accept one message; a script in it is what the model will do."""
+        return inputs.accept(
+            member=self.member,
+            conversation_id=self.conversation.id,
+            message=Message(text, **more),
+            key=secrets.token_hex(8),
+        )
+
+    def stop(self) -> list[UUID]:
+        """Press Stop."""
+        return inputs.stop(member=self.member, conversation_id=self.conversation.id)
+
+    def ended(self, accepted: Accepted) -> Entry:
+        """The terminal of the turn, waited for."""
+        return self.seen(accepted, TERMINALS)
+
+    def seen(self, accepted: Accepted, kinds: Iterable[str]) -> Entry:
+        """The first entry of the turn that is of one of the kinds, waited for."""
+        wanted = set(kinds)
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            for entry in replay.of_run(accepted.run_id):
+                if entry.kind in wanted:
+                    return entry
+            time.sleep(POLL_S)
+        raise AssertionError(f"the turn only shows {self.kinds(accepted)}")
+
+    def answered(self, text: str, **more: Any) -> Accepted:
+        """Ask and wait for the end."""
+        accepted = self.ask(text, **more)
+        self.ended(accepted)
+        return accepted
+
+    def entries(self, accepted: Accepted) -> list[Entry]:
+        """Everything journaled of the turn, private parts included."""
+        return replay.of_run(accepted.run_id)
+
+    def kinds(self, accepted: Accepted) -> list[str]:
+        """The kinds of the turn's entries, in order."""
+        return [entry.kind for entry in self.entries(accepted)]
+
+    def requests(self, containing: str) -> list[dict[str, Any]]:
+        """What the model was asked, oldest first, where a text occurs anywhere in it."""
+        url = f"http://127.0.0.1:{self.stack.model_port}/scripted/requests"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            kept = json.load(answer)
+        bodies = kept["requests"] if isinstance(kept, dict) else kept
+        return [body for body in bodies if containing in json.dumps(body, ensure_ascii=False)]
+
+
+@pytest.fixture
+def desk_of(committed_db: None, stack: Stack) -> Callable[[Member], Desk]:
+    """Make a desk for a member."""
+    for bundle in bundling.shipped():
+        bundling.reconcile(bundle)
+    return lambda member: Desk(member, stack)
+
+
+@pytest.fixture
+def desk(desk_of: Callable[[Member], Desk], alice: Member) -> Desk:
+    """Alice's desk."""
+    return desk_of(alice)
