@@ -43,7 +43,7 @@ requirements: setup  ## Show which requirement rows the last full test run has s
 	@$(VENV)/python -m tests.requirements
 
 screenshots: setup browser  ## Take the pictures of the README anew
-	$(RUN_BESIDE_SERVICES) --not-durable -- $(VENV)/python -m pytest tests/journeys -k screenshot
+	$(RUN_BESIDE_SERVICES) --not-durable -- $(VENV)/python -m pytest tests/journeys/screenshots.py
 
 browser: setup
 	@$(VENV)/python -m tests.browser

@@ -86,10 +86,12 @@ class Stack:
             self.stop()
             raise
 
-    def start_model(self) -> None:
+    def start_model(self, *options: str) -> None:
         """Start the scripted model and make it the default chat deployment."""
         self.model_port = free_port()
-        self._spawn("model", ["manage.py", "scripted_model", "--port", str(self.model_port)])
+        self._spawn(
+            "model", ["manage.py", "scripted_model", "--port", str(self.model_port), *options]
+        )
         base_url = f"http://127.0.0.1:{self.model_port}/v1"
         wait_for(f"{base_url}/models", self.processes["model"])
         deployment, _ = Deployment.objects.update_or_create(
