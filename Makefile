@@ -8,10 +8,10 @@ VENV := .venv/bin
 RUN_BESIDE_SERVICES := $(VENV)/python -m kaizen.embedded run
 PYTEST_ARGS ?=
 
-.PHONY: run test lint bench chaos soak requirements screenshots setup lock browser clean help
+.PHONY: run test lint bench chaos soak sdk-check requirements screenshots setup lock browser clean help
 
 help:  ## Show what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup:  ## Install into .venv and build the browser bundle
 	@$(PYTHON) -I kaizen/bootstrap.py
@@ -38,6 +38,11 @@ chaos: setup  ## Kill things at every step of a turn and count what is lost
 
 soak: setup  ## Run a bounded long load
 	$(RUN_BESIDE_SERVICES) -- $(VENV)/python -m tests.soak
+
+sdk-check: setup  ## Drive the public client, in a .venv of its own, against the running product
+	$(VENV)/uv venv --quiet --allow-existing --python $(VENV)/python .kaizen/sdk
+	$(VENV)/uv pip install --quiet --python .kaizen/sdk/bin/python kamiwaza-sdk==1.3.0
+	$(RUN_BESIDE_SERVICES) --not-durable -- $(VENV)/python -m pytest tests/api/test_sdk.py $(PYTEST_ARGS)
 
 requirements: setup  ## Show which requirement rows the last full test run has shown
 	@$(VENV)/python -m tests.requirements
