@@ -101,6 +101,9 @@ TEMPLATES = [
         },
     }
 ]
+# Answers with every declared limit; the page that shows them lies below what declares them.
+LIMITS_SHOWN = "kaizen.limits.shown"
+
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 STATIC_ROOT = KAIZEN_HOME / "static"

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.i18n import JavaScriptCatalog
 
-from agents.web import account, catalogue, chat, failures, keeping, searching, signing
+from agents.web import account, catalogue, chat, failures, keeping, limits, searching, signing
 
 app_name = "web"
 
@@ -32,6 +32,7 @@ urlpatterns = [
     path("conversations", searching.everything, name="conversations"),
     path("archived", searching.archived, name="archived"),
     path("agents", catalogue.agents, name="agents"),
+    path("limits", limits.limits, name="limits"),
     path("account", account.profile, name="account"),
     path("account/tokens", account.create_token, name="create_token"),
     path("account/tokens/<uuid:token_id>/revoke", account.revoke_token, name="revoke_token"),

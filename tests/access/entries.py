@@ -75,6 +75,7 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "conversations": frozenset({"GET"}),
     "archived": frozenset({"GET"}),
     "agents": frozenset({"GET"}),
+    "limits": frozenset({"GET"}),
     "account": frozenset({"GET", "POST"}),
     "account/tokens": frozenset({"POST"}),
 }
