@@ -191,6 +191,15 @@ test("it joins an earlier page with a run that reaches into the later one", () =
   );
 });
 
+test("it drops what a worker that died had begun as soon as another takes over", () => {
+  const conversation = read([asked, started]);
+  applyDelta(conversation, delta(0, "The first att"));
+  apply(conversation, frame(3, "agent_run_resumed", { reason: "taken_over" }));
+  assert.equal(answerText(only(conversation)), "");
+  applyDelta(conversation, delta(0, "Again.", { segment: 1 }));
+  assert.equal(answerText(only(conversation)), "Again.");
+});
+
 test("it drops what a worker that died had begun once the next one has answered", () => {
   const conversation = read([asked, started]);
   applyDelta(conversation, delta(0, "Half an ans"));

@@ -244,6 +244,7 @@ function change(turn: Turn, frame: Frame): void {
       return;
     case "agent_run_resumed":
       if (isOpen(turn)) turn.state = "running";
+      if (textOf(data, "reason") === "taken_over") dropUnsettled(turn);
       return;
     case "artifact_building":
       return addData(turn, "building", frame);
@@ -274,15 +275,17 @@ function end(turn: Turn, state: TurnState, data: FrameData): void {
   turn.reason = textOf(data, "reason");
   turn.message = textOf(data, "message");
   turn.parts = turn.parts.filter((part) => part.type !== "building");
-  // What a worker that died had begun was written anew by the next one under another number.
-  if (state === "completed" || state === "salvaged") {
-    turn.parts = turn.parts.filter((part) => !("segments" in part) || isSettled(part));
-  }
+  if (state === "completed" || state === "salvaged") dropUnsettled(turn);
   for (const part of turn.parts) {
     part.version += 1;
     if ("segments" in part) for (const each of part.segments.values()) each.settled = true;
   }
   closeAllCalls(turn);
+}
+
+// What a worker that died had begun is written anew by the next one under another number.
+function dropUnsettled(turn: Turn): void {
+  turn.parts = turn.parts.filter((part) => !("segments" in part) || isSettled(part));
 }
 
 // A run that is over leaves no card spinning, whatever became of the frame that ended the call.
