@@ -35,6 +35,7 @@ from agents.turns.live import LivePublisher, LiveTurn
 from agents.turns.toolcalls import call_draft, cut_off, result_drafts, unknown
 from agents.turns.transcript import Transcripts
 from audit.canonical import storable
+from audit.reasons import Reason
 from tools.boundary import exposure
 from tools.boundary.contract import Ports, ToolCall, ToolKind, ToolOutcome
 from tools.boundary.execution import handle_tool_exec
@@ -79,7 +80,7 @@ class TurnHost:
             has_text=bool(completed.text.strip()),
             calls=calls,
             end=End(completed.end),
-            failure=str(completed.failure.code) if completed.failure else "",
+            failure=_failure(completed),
         )
 
     async def run_tools(self, effect: RunTools | RejectTools) -> BatchSettled:
@@ -213,3 +214,14 @@ def grouped(calls: Sequence[ToolCall], is_read: Any) -> list[list[ToolCall]]:
         else:
             groups.append([call])
     return groups
+
+
+def _failure(completed: Completed) -> str:
+    """The reason code of a failed request. The gateway has asked again before it gives up on empty
+    responses, so that for the turn they are exhausted.
+    """
+    if completed.failure is None:
+        return ""
+    if completed.failure.code == Reason.PROVIDER_EMPTY_RESPONSE:
+        return str(Reason.PROVIDER_EMPTY_RESPONSE_EXHAUSTED)
+    return str(completed.failure.code)

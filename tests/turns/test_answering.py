@@ -1,5 +1,6 @@
 """A turn from input to answer: what is journaled, in which order, in one commit."""
 
+import json
 import secrets
 from collections.abc import Callable
 
@@ -74,7 +75,7 @@ def test_no_reader_ever_sees_an_answer_without_its_terminal(
 def test_each_model_call_has_one_row_and_no_text(desk: Desk) -> None:
     word = secrets.token_hex(8)
     asked = desk.answered(
-        f'say: {word}\ncall: search_about {{"query": "{word}"}}\nusage: 7 3\n'
+        f'say: {word}\ncall: search_about {{"question": "{word}"}}\nusage: 7 3\n'
         f"then:\nsay: {word} again\nusage: 11 5\n"
     )
     rows = ModelCall.objects.filter(run_id=asked.run_id).order_by("step")
@@ -90,11 +91,10 @@ def test_each_model_call_has_one_row_and_no_text(desk: Desk) -> None:
 
 @pytest.mark.req("AUD-001", "AUD-003")
 def test_each_privileged_step_is_recorded_once(desk: Desk) -> None:
-    asked = desk.answered('call: search_about {"query": "limits"}\nthen:\nsay: Done\n')
+    asked = desk.answered('call: search_about {"question": "limits"}\nthen:\nsay: Done\n')
     rows = AuditEvent.objects.filter(run_id=asked.run_id).order_by("at")
     agent = str(Input.objects.get(id=asked.input_id).agent_id)
     assert [(row.action, row.actor, row.outcome, row.reason) for row in rows] == [
-        ("turn_started", desk.member.principal, "success", ""),
         ("tool_called", f"agent:{agent}", "success", ""),
         ("turn_ended", desk.member.principal, "success", ""),
     ]
@@ -129,7 +129,7 @@ def test_a_tool_step_is_told_to_the_model_with_its_result(desk: Desk) -> None:
     mark = secrets.token_hex(8)
     asked = desk.answered(
         f"say: Looking {mark}\n"
-        f'call: search_about {{"query": "{mark}"}}\ncall: list_available_agents {{}}\n'
+        f'call: search_about {{"question": "{mark}"}}\ncall: list_available_agents {{}}\n'
         "then:\nsay: Found it\n"
     )
     assert desk.kinds(asked) == [
@@ -188,7 +188,10 @@ def test_text_that_cannot_be_stored_does_not_cost_the_answer(desk: Desk) -> None
 
 
 def test_a_tool_name_that_cannot_be_stored_is_an_unknown_tool(desk: Desk) -> None:
-    asked = desk.answered('raw: "data: {\\"choices\\":[{\\"index\\":0,\\"delta\\":{\\"tool_calls\\":[{\\"index\\":0,\\"id\\":\\"c\\\\u0000\\",\\"function\\":{\\"name\\":\\"sea\\\\u0000rch\\",\\"arguments\\":\\"{}\\"}}]}}]}\\n\\n"\nthen:\nsay: Well\n')
-    (call,) = [entry for entry in desk.entries(asked) if entry.kind == "tool_ended"]
-    assert call.data["outcome"] == "denied"
+    call = {"index": 0, "id": "c\0", "function": {"name": "sea\0rch", "arguments": "{}"}}
+    chunk = {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+    frame = f"data: {json.dumps(chunk)}\n\n"
+    asked = desk.answered(f"raw: {json.dumps(frame)}\nthen:\nsay: Well\n")
+    (result,) = [entry for entry in desk.entries(asked) if entry.kind == "tool_ended"]
+    assert result.data["outcome"] == "denied"
     assert desk.ended(asked).kind == "agent_run_completed"
