@@ -53,6 +53,7 @@ def _parameters(weights: Weights, socket: Path, key: str) -> xllamacpp.CommonPar
     wanted.cpuparams.n_threads = min(THREADS_MAX, max(1, processors // 2))
     wanted.cpuparams_batch.n_threads = min(THREADS_MAX, processors)
     wanted.cpuparams.poll = wanted.cpuparams_batch.poll = 0
+    wanted.warmup = False  # the start needs the processors for everything else
     wanted.ui = False
     wanted.endpoint_slots = False
     wanted.verbosity = QUIET

@@ -79,8 +79,9 @@ class Crew:
     def add(self, member: Member) -> None:
         """Start it and keep it up. One with a process already running is only kept up."""
         self.members[member.name] = member
+        output = self.output_for(member.name)
         if member.process is None:
-            member.process = member.launch(self.output_for(member.name))
+            member.process = member.launch(output)
         self._watch(member)
 
     def run_to_end(self, name: str, launch: Launch) -> int:
@@ -168,21 +169,29 @@ class Crew:
             return
         if time.monotonic() - member.started_at > STEADY_S:
             member.failures = 0
+        self._again_later(member, f"ended ({_how(code)})")
+
+    def _again_later(self, member: Member, what: str) -> None:
         if member.failures >= len(RESTART_DELAYS_S):
-            self._give_up(member, code)
+            self._give_up(member, what)
             return
         delay = RESTART_DELAYS_S[member.failures]
         member.failures += 1
         member.restart_at = time.monotonic() + delay
-        self.console.say(f"{member.name} ended ({_how(code)}); starting it again in {delay:g} s")
+        self.console.say(f"{member.name} {what}; starting it again in {delay:g} s")
 
     def _start_again(self, member: Member) -> None:
         member.restart_at = None
-        member.process = member.launch(self.output_for(member.name))
+        try:
+            member.process = member.launch(self.output_for(member.name))
+        except StartRefused as refusal:
+            # A server killed a moment ago may still hold what its successor needs.
+            self._again_later(member, f"did not start ({refusal.what})")
+            return
         self._watch(member)
 
-    def _give_up(self, member: Member, code: int) -> None:
-        what = f"{member.name} keeps ending ({_how(code)}), {member.failures + 1} times in a row."
+    def _give_up(self, member: Member, how: str) -> None:
+        what = f"{member.name} {how}, {member.failures + 1} times in a row."
         if member.essential:
             raise StartRefused(what, f"Its own words stand above, marked `{member.name}`.")
         self.console.say(f"{what} Going on without it; its words stand above.")

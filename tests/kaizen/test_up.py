@@ -27,11 +27,14 @@ PEOPLE = ["ada", "alice", "bob", "charlie", "otto"]
 
 
 def status_of(port: str, path: str) -> int:
+    """The status of an answer; 0 where none came within 15 s."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=15) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         return refused.code
+    except OSError:
+        return 0
 
 
 def process_id(name: str, home: Path) -> int:
@@ -117,6 +120,30 @@ def test_it_starts_a_dead_child_again(kaizen: Kaizen, home: Path) -> None:
     while process_id_or_none("turns", home) in (None, killed):
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize("name", ["postgres", "valkey"])
+def test_it_starts_a_dead_server_again(kaizen: Kaizen, home: Path, port: str, name: str) -> None:
+    os.kill(server_process(name, home), signal.SIGKILL)
+    kaizen.wait_for(f"{name} ended (killed by SIGKILL)")
+    deadline = time.monotonic() + 60
+    while status_of(port, "/readyz") != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def server_process(name: str, home: Path) -> int:
+    """The main process of an embedded server: the one that works in its data folder as leader."""
+    data = str(locate(home).state / name)
+    for folder in Path("/proc").iterdir():
+        try:
+            place = os.readlink(folder / "cwd") if folder.name.isdigit() else ""
+            parent = (folder / "stat").read_text().rsplit(")", 1)[1].split()[1] if place else ""
+            if place == data and os.readlink(f"/proc/{parent}/cwd") != data:
+                return int(folder.name)
+        except OSError:
+            continue
+    raise AssertionError(f"no process {name}")
 
 
 def process_id_or_none(name: str, home: Path) -> int | None:
