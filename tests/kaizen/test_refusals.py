@@ -145,3 +145,16 @@ def test_a_second_terminal_attaches_in_the_local_profile_only(own_home: Path) ->
     attach(external)
     assert external["DATABASE_URL"] == "postgresql://me@db/kaizen"
     assert "DATABASE_OWNER_URL" not in external
+
+
+@pytest.mark.req("CFG-003")
+def test_it_refuses_a_flag_that_is_neither_on_nor_off(tmp_path: Path, own_home: Path) -> None:
+    words = refused(
+        tmp_path,
+        own_home,
+        AGENT_STUDIO_ENABLED="maybe",
+        DATABASE_URL="postgresql://kz@127.0.0.1/kaizen",
+        REDIS_URL="redis://127.0.0.1/0",
+        KAIZEN_MODEL_BASE_URL="http://127.0.0.1:9/v1",
+    )
+    assert "AGENT_STUDIO_ENABLED: must be one of" in words
