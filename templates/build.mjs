@@ -7,6 +7,7 @@ const options = {
   entryPoints: {
     shell: "static/ts/shell.ts",
     chat: "static/ts/chat.ts",
+    offline: "static/ts/offline.ts",
     kaizen: "static/css/kaizen.css",
   },
   outdir: "static/build",

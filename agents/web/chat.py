@@ -22,7 +22,8 @@ from agents.web.shell import page, signed_in
 from audit.reasons import Reason
 from audit.refusals import NotFound, Refusal
 
-PAGE_ENTRIES: Final = 300  # what a page opens with; about forty exchanges with tools
+OPENING_ENTRIES: Final = 160  # what a page opens with: forty plain exchanges, fewer with tools
+EARLIER_ENTRIES: Final = 300  # of one page above
 AGENTS_SHOWN: Final = 100
 
 
@@ -72,7 +73,7 @@ def earlier(request: HttpRequest, member: Member, conversation_id: UUID) -> Http
     before = _position(request.GET.get("before"))
     if before is None:
         raise Refusal(Reason.BAD_REQUEST, "The position is not a number.")
-    entries = replay.before(found.id, before, limit=PAGE_ENTRIES)
+    entries = replay.before(found.id, before, limit=EARLIER_ENTRIES)
     return JsonResponse(
         {
             "items": [frame(entry) for entry in entries],
@@ -103,7 +104,7 @@ def _visible(member: Member, conversation_id: UUID) -> Conversation:
 
 def _newest(conversation_id: UUID) -> list[Entry]:
     """The newest entries, starting with a question where earlier ones are left out."""
-    entries = replay.before(conversation_id, 2**63 - 1, limit=PAGE_ENTRIES)
+    entries = replay.before(conversation_id, 2**63 - 1, limit=OPENING_ENTRIES)
     if not entries or entries[0].position == 1:
         return entries
     first = next((at for at, each in enumerate(entries) if each.kind == Kind.INPUT_ACCEPTED), 0)

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.conf import settings
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -37,6 +39,17 @@ def refusals_as_pages(view: View) -> View:
             raise Http404 from refusal
 
     return answered
+
+
+@require_safe
+def service_worker(request: HttpRequest) -> FileResponse:
+    """The code that shows the offline page. It stands at the root because it serves all pages."""
+    built = Path(settings.BASE_DIR) / "templates" / "static" / "build" / "offline.js"
+    if not built.is_file():
+        raise Http404
+    response = FileResponse(built.open("rb"), content_type="text/javascript; charset=utf-8")
+    response["Cache-Control"] = "no-cache"
+    return response
 
 
 @require_safe

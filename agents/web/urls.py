@@ -39,5 +39,6 @@ urlpatterns = [
     path("sign-in", signing.SignIn.as_view(), name="sign_in"),
     path("sign-out", signing.SignOut.as_view(), name="sign_out"),
     path("offline", failures.offline, name="offline"),
+    path("offline.js", failures.service_worker, name="service_worker"),
     path("texts.js", JavaScriptCatalog.as_view(packages=["agents.web"]), name="texts"),
 ]

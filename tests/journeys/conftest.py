@@ -55,7 +55,9 @@ def new_context(browser: Browser, stack: Stack) -> Iterator[Callable[..., Browse
 
     def make(**options: object) -> BrowserContext:
         size = {"width": 1200, "height": 800}
-        context = browser.new_context(**{"viewport": size, "base_url": stack.url, **options})
+        # Workers of a page would hide its requests from the routes that tests put in their way.
+        usual = {"viewport": size, "base_url": stack.url, "service_workers": "block"}
+        context = browser.new_context(**{**usual, **options})
         context.set_default_timeout(PATIENCE_MS)
         context.on("weberror", lambda error: faults.append(str(error.error)))
         context.on("console", lambda line: faults.extend(policy_faults(line.text)))
@@ -98,6 +100,7 @@ def sign_in(page: Page, who: Person) -> None:
 
 def send(page: Page, text: str) -> None:
     """Write a message and press Enter."""
+    page.wait_for_load_state()
     field = page.get_by_role("textbox", name="Message")
     field.fill(text)
     field.press("Enter")

@@ -183,3 +183,14 @@ def test_the_parts_of_a_chat_have_names(signed_in: Callable[..., Page]) -> None:
           - button "Send"
         """
     )
+
+
+def test_an_unreachable_server_has_a_page_of_its_own(signed_in: Callable[..., Page]) -> None:
+    page = signed_in(service_workers="allow")
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    page.context.set_offline(True)
+    page.goto("/account")
+    expect(page.get_by_role("heading", name="Kaizen cannot be reached")).to_be_visible()
+    page.context.set_offline(False)
+    page.get_by_role("link", name="Try again").click()
+    expect(page.get_by_role("heading", name="Account")).to_be_visible()

@@ -28,7 +28,8 @@ export class Composer {
     this.#conversation = conversation;
     this.#drafts = drafts;
     this.#actions = actions;
-    this.write(drafts.load(conversation));
+    // What was typed before this code ran is newer than any stored draft.
+    this.write(this.#field.value || drafts.load(conversation));
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.#running) actions.stop();

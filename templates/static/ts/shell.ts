@@ -55,6 +55,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 wireMenus();
+// Only secure pages have workers; others do without the offline page.
+void navigator.serviceWorker?.register("/offline.js");
 if (document.getElementById("sidebar")) {
   document.getElementById("sidebar-open")?.setAttribute("aria-expanded", String(isSidebarShown()));
   wireThreadMenu();
