@@ -103,9 +103,7 @@ class Hub:
                     position = page[-1].position
                 try:
                     while True:
-                        batch = await listener.take()
-                        while time.monotonic() - self._checked_at > UNCHECKED_S:
-                            await self._wait_for_recheck(listener)
+                        batch = await self._take(listener)
                         yield batch
                         position = max(position, max(frame.position for frame in batch))
                 except Overflowed:
@@ -168,11 +166,14 @@ class Hub:
         if not self._of_member[listener.credential.member.pk]:
             del self._of_member[listener.credential.member.pk]
 
-    async def _wait_for_recheck(self, listener: Listener) -> None:
-        """Hold a reader while the database is too slow to say that they may still read."""
-        await asyncio.sleep(HOLD_S)
-        if listener.code is not None:
-            raise Closed(listener.code)
+    async def _take(self, listener: Listener) -> list[Frame]:
+        """What came next; held while the database is too slow to say that they may still read."""
+        batch = await listener.take()
+        while time.monotonic() - self._checked_at > UNCHECKED_S:
+            await asyncio.sleep(HOLD_S)
+            if listener.code is not None:
+                raise Closed(listener.code)
+        return batch
 
     async def _catch_up(
         self, room: Room, listener: Listener, position: int, head: int
