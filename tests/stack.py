@@ -59,6 +59,7 @@ class Stack:
                 "DATABASE_URL": url_of(database),
                 "REDIS_URL": redis_url,
                 "KAIZEN_PROFILE": "local",
+                "KAIZEN_AUDIT_STRICT": "true",
                 "PYTHONUNBUFFERED": "1",
             }
         )
