@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from importlib import import_module
 from typing import Any, Final, Literal
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.utils.crypto import constant_time_compare
 
 from agents.members import tokens
@@ -87,7 +87,7 @@ def from_session_key(session_key: str | None) -> Credential | None:
     """
     if not session_key:
         return None
-    store = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
+    store = SessionStore(session_key)
     if store.get(BACKEND_SESSION_KEY) not in settings.AUTHENTICATION_BACKENDS:
         return None
     try:

@@ -14,15 +14,15 @@ STAFF: Final = frozenset({ADMINISTRATOR, OPERATOR})
 PERMISSIONS: Final[dict[str, tuple[str, ...]]] = {
     MEMBER: (),
     OPERATOR: (
+        "audit.view_anchor",
         "audit.view_auditevent",
         "gateway.view_deployment",
         "gateway.view_modelcall",
         "gateway.view_modelrole",
     ),
     ADMINISTRATOR: (
+        "audit.view_anchor",
         "audit.view_auditevent",
-        "auth.add_group",
-        "auth.change_group",
         "auth.view_group",
         "definitions.view_agent",
         "definitions.view_agentversion",

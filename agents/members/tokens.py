@@ -5,7 +5,7 @@ import secrets
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -70,11 +70,34 @@ def find(text: str) -> AccessToken | None:
     """The usable token behind a clear text, its use stamped; None for anything else."""
     if not text.startswith(PREFIX) or len(text) > 100:
         return None
-    token = AccessToken.objects.usable().filter(digest=digest(text)).first()
+    token = _usable(digest(text))
     # Looked at here first: most calls come within the minute and need no statement.
     if token is not None and _is_stale(token.last_used_at):
         AccessToken.objects.filter(id=token.id).update(last_used_at=Now())
     return token
+
+
+def _usable(stored_digest: str) -> AccessToken | None:
+    """As `AccessToken.objects.usable()`, which takes a millisecond to become SQL; this is asked
+    with every call.
+    """
+    names = [field.attname for field in Member._meta.concrete_fields]
+    columns = ", ".join(f"member.{name}" for name in names)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT token.id, token.scope, token.last_used_at, {columns}"
+            " FROM members_accesstoken AS token"
+            " JOIN members_member AS member ON member.id = token.member_id"
+            " WHERE token.digest = %s AND token.revoked_at IS NULL"
+            " AND token.expires_at > statement_timestamp() AND member.is_active",
+            [stored_digest],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    found = AccessToken(id=row[0], scope=row[1], last_used_at=row[2])
+    found.member = Member.from_db("default", names, row[3:])
+    return found
 
 
 def _is_stale(used_at: datetime | None) -> bool:

@@ -95,6 +95,7 @@ OPEN: Final[dict[str, str]] = {
     "sign-in": "how people come in",
     "sign-out": "ends whatever session there is",
     "offline": "what a browser shows without a server",
+    "offline.js": "the code that shows it",
     "texts.js": "words of the interface",
 }
 # Sockets: the only ones there are.
@@ -102,7 +103,7 @@ SOCKETS: Final = ("ws/conversations/<uuid:conversation_id>", "")
 # Models shown in the administration, and which roles open their pages.
 ADMINISTRATION: Final[dict[str, frozenset[str]]] = {
     "admin/audit/auditevent/": frozenset({"administrator", "operator"}),
-    "admin/audit/anchor/": frozenset(),
+    "admin/audit/anchor/": frozenset({"administrator", "operator"}),
     "admin/auth/group/": frozenset({"administrator"}),
     "admin/definitions/agent/": frozenset({"administrator"}),
     "admin/definitions/agentversion/": frozenset({"administrator"}),
