@@ -158,14 +158,19 @@ def _read(raw: bytes) -> dict[str, Any]:
 
 
 def _perform(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:
-    """Look at the caller again, then do what the message asks."""
+    """Look at the caller again, then do what the message asks; operations find only
+    conversations that the caller may still see.
+    """
     try:
-        now = entrance.enter_again(credential, conversation_id)
+        now = entrance.recognise(credential)
     except Refusal as refusal:
         raise Closed(_code(refusal)) from refusal
     if not now.allows(TokenScope.WRITE):
         raise Refusal(Reason.SCOPE_MISSING, "This token may read only.")
-    return _OPERATIONS[message["type"]](now, conversation_id, message)
+    try:
+        return _OPERATIONS[message["type"]](now, conversation_id, message)
+    except NotFound as refusal:
+        raise Closed(_code(refusal)) from refusal
 
 
 def _input(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:

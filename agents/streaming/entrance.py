@@ -40,12 +40,13 @@ def enter(scope: Mapping[str, Any], conversation_id: UUID) -> Entrance:
     return Entrance(credential, _head(credential.member, conversation_id))
 
 
-def enter_again(credential: Credential, conversation_id: UUID) -> Credential:
-    """The same caller looked at now; raises like `enter`."""
+def recognise(credential: Credential) -> Credential:
+    """The same caller looked at now; raises `Refusal(NOT_AUTHENTICATED)` when that is over. What
+    they may still see is for the operation that follows to ask.
+    """
     now = credentials.again(credential)
     if now is None:
         raise credentials.not_authenticated()
-    _head(now.member, conversation_id)
     return now
 
 

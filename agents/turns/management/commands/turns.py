@@ -1,6 +1,7 @@
 """`manage.py turns`: the turn worker process."""
 
 import asyncio
+import sys
 from typing import Any
 
 import uvloop
@@ -9,11 +10,15 @@ from django.core.management.base import BaseCommand
 
 from agents.turns.worker import Worker
 
+# Database threads would otherwise keep the event loop waiting 5 ms each time they are busy.
+THREAD_SWITCH_S = 0.0005
+
 
 class Command(BaseCommand):
     help = "Work accepted inputs until stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        sys.setswitchinterval(THREAD_SWITCH_S)
         worker_settings = settings.TURN_WORKER
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(
