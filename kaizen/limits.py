@@ -1,19 +1,22 @@
-"""All limits that people meet, also those of modules this process has no other use for."""
+"""All limits that people meet, also those of modules the web process has no other use for.
 
-from importlib import import_module
+Imported only when somebody looks at the page, because it loads most of the product.
+"""
+
 from typing import Final
 
+from agents.streaming import consumers
+from agents.turns import host
+from agents.turns import limits as turn_limits
 from audit.limits import Declaration, declared
 from tools.boundary import registry
 
-# Each leads to declarations that the web process does not load by itself.
-FURTHER: Final = ("agents.turns.limits", "agents.turns.host", "agents.streaming.consumers")
+# Loading these, and the tools below, declares everything there is.
+DECLARING: Final = (consumers, host, turn_limits)
 
 
 def shown() -> list[Declaration]:
     """Every declared limit, sorted by name."""
-    for module in FURTHER:
-        import_module(module)
     for name in registry.ENTRIES:
         registry.resolve(name)
     return declared()

@@ -118,11 +118,7 @@ class Stack:
         self.port = self.port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment["PORT"] = str(self.port)
-        self._spawn(
-            "web",
-            ["-m", "uvicorn", "kaizen.asgi:application", "--port", str(self.port)]
-            + ["--log-level", "warning", "--ws-max-size", "65536"],
-        )
+        self._spawn("web", ["manage.py", "web"])
         wait_for(f"{self.url}/healthz", self.processes["web"])
 
     def start_worker(self, name: str = "worker", **environment: str) -> None:

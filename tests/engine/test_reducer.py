@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from agents.engine import bounds
 from agents.engine.effects import CallModel, RejectTools, RunTools, Settle, Terminal
 from agents.engine.events import (
-    Began,
     BatchSettled,
+    Began,
     CallRequested,
     End,
     LimitReached,
