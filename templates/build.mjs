@@ -9,6 +9,7 @@ const options = {
     chat: "static/ts/chat.ts",
     offline: "static/ts/offline.ts",
     kaizen: "static/css/kaizen.css",
+    admin: "static/css/admin.css",
   },
   outdir: "static/build",
   bundle: true,

@@ -91,3 +91,9 @@ test("it says where each finished block ends, so that streaming parses only the 
     "- x\n\n- y",
   ]);
 });
+
+test("it keeps where a list starts and lets every paragraph say its direction", () => {
+  const root = render("7. seven\n8. eight\n\nשלום");
+  assert.equal(root.querySelector("ol")?.getAttribute("start"), "7");
+  assert.equal(root.querySelector("div > p")?.getAttribute("dir"), "auto");
+});

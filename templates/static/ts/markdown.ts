@@ -73,6 +73,7 @@ const RULES: Config = {
   ALLOWED_TAGS: [...ALLOWED_TAGS],
   ALLOWED_ATTR: [...ALLOWED_ATTRIBUTES],
   ALLOWED_URI_REGEXP: LINK,
+  ADD_URI_SAFE_ATTR: ["start", "dir"], // else their values would have to look like links
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };

@@ -54,6 +54,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && document.body.dataset.drawer === "open") toggleSidebar();
 });
 
+// The server groups conversations by days where the reader is.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+document.cookie = `tz=${zone};path=/;max-age=31536000;samesite=lax`;
 wireMenus();
 // Only secure pages have workers; others do without the offline page.
 void navigator.serviceWorker?.register("/offline.js");
