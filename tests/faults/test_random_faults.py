@@ -1,0 +1,75 @@
+"""Faults at moments nobody chose, while many turns run."""
+
+import time
+
+import pytest
+
+from agents.journal import replay
+from tests.faults.harness import Crowd, House, seeded
+
+pytestmark = pytest.mark.stack
+
+COMPLETED_SHARE = 0.9  # below it the run was too broken to prove anything
+ENDED_S = 60.0
+SCRIPTS = (
+    "tokens: 30 @ 20/s\n",
+    "think-tokens: 10 @ 20/s\ntokens: 10 @ 20/s\n",
+    'say: Looking\ncall: search_about {"question": "limits"}\nthen:\ntokens: 12 @ 20/s\n',
+    'call: list_available_agents {}\ncall: search_about {"question": "agents"}\nthen:\nsay: So\n',
+)
+
+
+def fill(crowd: Crowd, conversations: int) -> None:
+    """Two turns for each conversation."""
+    for number in range(conversations):
+        first = crowd.ask(SCRIPTS[number % len(SCRIPTS)])
+        where = replay.of_run(first.run_id)[0].stream_id
+        crowd.ask(SCRIPTS[(number + 1) % len(SCRIPTS)], where)
+
+
+@pytest.mark.req("ENG-020", "INP-019")
+def test_workers_killed_at_random(house: House, crowd: Crowd) -> None:
+    chance, seed = seeded()
+    house.start("one", "two")
+    fill(crowd, 14)
+    for number in range(4):
+        time.sleep(chance.uniform(0.2, 1.2))
+        victim = chance.choice(sorted(house.workers))
+        house.kill(victim)
+        house.start(f"spare {number}")
+    crowd.wait(ENDED_S)
+    assert crowd.violations() == [], seed
+    assert crowd.completed_share() >= COMPLETED_SHARE, seed
+
+
+def test_database_connections_cut_at_random(house: House, crowd: Crowd) -> None:
+    chance, seed = seeded()
+    house.start("one", "two")
+    fill(crowd, 12)
+    cut = 0
+    for _ in range(4):
+        time.sleep(chance.uniform(0.2, 0.9))
+        cut += house.cut_connections()
+    crowd.wait(ENDED_S)
+    assert cut > 0, seed
+    assert crowd.violations() == [], seed
+    assert crowd.completed_share() >= COMPLETED_SHARE, seed
+
+
+@pytest.mark.req("CFG-004")
+def test_a_broker_emptied_and_stopped_loses_nothing(house: House, crowd: Crowd) -> None:
+    chance, seed = seeded()
+    house.start("one")
+    fill(crowd, 6)
+    time.sleep(chance.uniform(0.1, 0.6))
+    house.broker.flush()
+    fill(crowd, 4)
+    time.sleep(chance.uniform(0.1, 0.6))
+    house.broker.stop()
+    fill(crowd, 4)
+    crowd.wait(ENDED_S)
+    house.broker.start()
+    fill(crowd, 2)
+    crowd.wait(ENDED_S)
+    assert crowd.violations() == [], seed
+    assert crowd.completed_share() == 1.0, seed
