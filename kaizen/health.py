@@ -10,7 +10,13 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    generate_latest,
+    multiprocess,
+)
 from psycopg_pool import PoolTimeout
 
 from agents.turns import heartbeats
@@ -43,7 +49,16 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Counters for Prometheus, for whoever has the token or asks from this machine itself."""
     if not _may_read_metrics(request):
         raise Http404
-    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(generate_latest(_counters()), content_type=CONTENT_TYPE_LATEST)
+
+
+def _counters() -> CollectorRegistry:
+    """This process's counters, or those of all processes of this machine where they are shared."""
+    if not settings.METRICS_ARE_SHARED:
+        return REGISTRY
+    shared = CollectorRegistry()
+    multiprocess.MultiProcessCollector(shared)  # type: ignore[no-untyped-call]  # untyped there
+    return shared
 
 
 def _database() -> bool:

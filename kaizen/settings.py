@@ -34,6 +34,8 @@ ALLOWED_HOSTS = environment.words(
 )
 CSRF_TRUSTED_ORIGINS = [PUBLIC_ORIGIN] if PUBLIC_ORIGIN else []
 METRICS_TOKEN = environment.text("KAIZEN_METRICS_TOKEN", "")
+# Set where several processes of one machine add their counters up (prometheus_client's own name).
+METRICS_ARE_SHARED = bool(environment.text("PROMETHEUS_MULTIPROC_DIR", ""))
 
 # Model secrets by full variable name; everything else refers to them by name only.
 SECRETS = environment.prefixed("KAIZEN_SECRET_")

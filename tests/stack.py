@@ -5,10 +5,12 @@ Used by journeys, API and streaming tests, the bench and the chaos suite.
 
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from dataclasses import dataclass, field
@@ -45,6 +47,7 @@ class Stack:
     """Processes and where they listen. A context manager: entering starts, leaving stops."""
 
     environment: dict[str, str]
+    metrics: Path
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     url: str = ""
     port: int = 0
@@ -53,15 +56,18 @@ class Stack:
     @classmethod
     def for_database(cls, database: dict[str, Any], *, redis_url: str) -> Self:
         """A stack on a Django database dictionary, as the runtime role."""
+        metrics = Path(tempfile.mkdtemp(prefix="kaizen-metrics-"))
         return cls(
+            metrics=metrics,
             environment={
                 **os.environ,
+                "PROMETHEUS_MULTIPROC_DIR": str(metrics),
                 "DATABASE_URL": url_of(database),
                 "REDIS_URL": redis_url,
                 "KAIZEN_PROFILE": "local",
                 "KAIZEN_AUDIT_STRICT": "true",
                 "PYTHONUNBUFFERED": "1",
-            }
+            },
         )
 
     def __enter__(self) -> Self:
@@ -78,6 +84,7 @@ class Stack:
 
     def start(self) -> None:
         """Start all three; nothing is left running when one of them fails."""
+        self.metrics.mkdir(exist_ok=True)
         call_command("reconcile_bundles", verbosity=0)
         try:
             self.start_model()
@@ -142,6 +149,7 @@ class Stack:
                 process.kill()
                 process.wait()
         self.processes.clear()
+        shutil.rmtree(self.metrics, ignore_errors=True)
 
     def person(self, name: str, role: str = roles.MEMBER) -> Person:
         """A new person in the stack's database, with a password and a write token."""

@@ -5,6 +5,7 @@ A run that another worker began is taken up where its journal ends.
 
 import logging
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -48,6 +49,7 @@ class Admitted:
     claim: Claim
     identity: RunIdentity
     input_id: UUID
+    accepted_at: datetime
     member_principal: str
     member_name: str
     time_zone: str
@@ -108,6 +110,7 @@ def _admit(claim: Claim) -> Admitted:
         claim=claim,
         identity=_identity(claim, row, version),
         input_id=row.id,
+        accepted_at=row.created_at,
         member_principal=row.member.principal,
         member_name=row.member.name_shown(),
         time_zone=row.member.time_zone,
@@ -236,6 +239,7 @@ def _refused(claim: Claim, row: Input, version: AgentVersion | None, reason: Rea
         claim=claim,
         identity=_identity(claim, row, version),
         input_id=row.id,
+        accepted_at=row.created_at,
         member_principal=row.member.principal,
         member_name="",
         time_zone="UTC",

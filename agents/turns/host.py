@@ -34,6 +34,7 @@ from agents.turns.answers import ModelCallEnded, Pending, Spent
 from agents.turns.live import LivePublisher, LiveTurn
 from agents.turns.toolcalls import call_draft, cut_off, result_drafts, unknown
 from agents.turns.transcript import Transcripts
+from audit import metrics
 from audit.canonical import storable
 from audit.reasons import Reason
 from tools.boundary import exposure
@@ -58,6 +59,7 @@ class TurnHost:
         self._transcripts = transcripts
         self._calls: dict[str, ToolCall] = {}
         self._asking = 0
+        self._has_spoken = False
         self._offers = [ToolOffer(**told) for told in exposure.advertise(admitted.offered.values())]
         self._ports = Ports(
             authority=authority.now, in_database=in_database, offered=admitted.offered
@@ -123,6 +125,8 @@ class TurnHost:
         async with aclosing(stream(connection, request)) as events:
             async for event in events:
                 if type(event) is TextDelta:
+                    if not self._has_spoken:
+                        self._note_first_token()
                     add("text", storable(event.text))
                 elif type(event) is ThinkingDelta:
                     add("thinking", storable(event.text))
@@ -133,6 +137,11 @@ class TurnHost:
                     completed = event
         assert completed is not None, "the gateway ends every request with one outcome"
         return completed
+
+    def _note_first_token(self) -> None:
+        self._has_spoken = True
+        waited = datetime.now(UTC) - self.admitted.accepted_at
+        metrics.first_token(waited.total_seconds())
 
     def _with_system(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         subject = chain.Subject(

@@ -18,6 +18,8 @@ from kaizen.supervision.crew import Launch, Member
 CHECKOUT = Path(__file__).resolve().parents[2]
 OWNER_URL = "DATABASE_OWNER_URL"
 MODEL_KEY = "KAIZEN_SECRET_LOCAL_MODEL"
+# Where the processes of one machine add their counters up; the name is prometheus_client's own.
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 MODEL_PROCESS_NAMES = frozenset({"PATH", "HOME", "LANG", "LC_ALL", "TZ", "KAIZEN_LOCAL_MODEL"})
 
 
@@ -78,4 +80,5 @@ def common(environment: Mapping[str, str], home: Path, django_key: str) -> dict[
         shared["DJANGO_SECRET_KEY"] = django_key
     shared["KAIZEN_HOME"] = str(home)
     shared["PYTHONUNBUFFERED"] = "1"
+    shared[METRICS_FOLDER] = str(home / "metrics")
     return shared

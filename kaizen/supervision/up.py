@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from kaizen.embedded.attaching import home_of
 from kaizen.embedded.failures import StartRefused, from_os_error
@@ -62,6 +64,7 @@ class Start:
         self._services = services = Services(self.home, needs(self._given))
         self._console.say(f"home {services.layout.home}, data {services.layout.state}")
         environment = program.common(self._given, self.home, services.credentials.django)
+        empty_folder(Path(environment[program.METRICS_FOLDER]))
         environment |= self._start_local_model(environment, services)
         self._start_services(services)
         environment |= services.environment(owner=True)
@@ -199,3 +202,9 @@ def _read(descriptor: int) -> str:
         return os.read(descriptor, REPORT_BYTES).decode()
     except BlockingIOError:
         return ""
+
+
+def empty_folder(folder: Path) -> None:
+    """Counters of an earlier start are not ours."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
