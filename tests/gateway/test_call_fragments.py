@@ -35,6 +35,17 @@ def joined(*fragments: Any) -> list[tuple[str, str, str]]:
             [("a", "x", "{}"), ("b", "x", "{}")],
         ),
         (
+            [fragment(index=0, id="a", name="x"), fragment('{"q"', index=0, id="b", name="y")],
+            [("a", "x", ""), ("b", "y", '{"q"')],
+        ),
+        (
+            [
+                fragment('{"q"', index=0, id="a", name="x"),
+                fragment("{}", index=0, id="b", name="y"),
+            ],
+            [("a", "x", '{"q"'), ("b", "y", "{}")],
+        ),
+        (
             [fragment('{"q"', index=0, id="a", name="x"), fragment(":1}", index=0, id="b")],
             [("a", "x", '{"q":1}')],
         ),

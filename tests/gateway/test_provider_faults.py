@@ -91,6 +91,14 @@ async def test_an_event_named_error_is_a_failure() -> None:
     assert failure.code is Reason.RATE_LIMITED
 
 
+async def test_a_key_does_not_travel_to_another_address() -> None:
+    async with serving(Reply([events(chunk("stop", content="Stolen."))])) as elsewhere:
+        headers = (f"Location: {elsewhere.url}/chat/completions",)
+        failure = await failure_of(Reply(status="307 Go", headers=headers), key="secret")
+        assert failure.code is Reason.PROVIDER_GARBAGE
+        assert elsewhere.heads == []
+
+
 async def test_nobody_listens() -> None:
     async with serving(Reply()) as server:
         url = server.url
