@@ -26,12 +26,18 @@ def resting(stack: Stack) -> Iterator[Stack]:
     stack.start_worker()
 
 
-@pytest.fixture
-def house(committed_db: None, resting: Stack, broker: Broker) -> Iterator[House]:
-    """An empty house; whatever was started in it is gone afterwards."""
+@pytest.fixture(scope="package")
+def shared_house(resting: Stack, broker: Broker) -> Iterator[House]:
+    """One house for all tests of this folder."""
     house = House(resting.environment, broker)
     yield house
     house.clear()
+
+
+@pytest.fixture
+def house(committed_db: None, shared_house: House) -> House:
+    """The house, with the database at hand."""
+    return shared_house
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ Whatever the point, the next worker brings the turn to its one end and repeats n
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from uuid import UUID
 
 import pytest
@@ -30,12 +29,35 @@ NOTICED_S = 4.0  # a lease of two seconds, one second until the next look, one f
 ENDED_S = 40.0
 
 
+@dataclass
+class Pair:
+    """A worker to lose, and others that rest until then."""
+
+    house: House
+    lost: str
+    others: list[str]
+
+    def lose(self) -> None:
+        """Kill the one and wake the others; its successor starts meanwhile."""
+        self.house.kill(self.lost)
+        self.wake()
+        self.house.start_one()
+
+    def wake(self) -> None:
+        for name in self.others:
+            self.house.resume(name)
+
+    def is_blocked(self) -> bool:
+        """Whether the worker to lose waits for a lock."""
+        return self.house.blocked(self.lost)
+
+
 @pytest.fixture
-def pair(house: House) -> House:
-    """A worker to lose, and one that rests until then."""
-    house.start("lost", "next")
-    house.pause("next")
-    return house
+def pair(house: House) -> Pair:
+    lost, *others = house.crew(2)
+    for name in others:
+        house.pause(name)
+    return Pair(house, lost, others)
 
 
 def kinds(asked: Accepted) -> list[str]:
@@ -46,42 +68,29 @@ def lane(asked: Accepted) -> UUID:
     return RunClaim.objects.values_list("lane", flat=True).get(run_id=asked.run_id)
 
 
-def lose(house: House) -> None:
-    house.kill("lost")
-    house.resume("next")
-
-
 def wrote(asked: Accepted) -> int:
     return ArtifactVersion.objects.filter(run_id=asked.run_id).count()
 
 
-@contextmanager
-def waiting_for(house: House, statement: str, *parameters: object) -> Iterator[None]:
-    """Hold a lock until the worker waits for it, and while the body runs."""
-    with held(statement, parameters):
-        until(lambda: house.blocked("lost"), "the worker waits for the lock")
-        yield
-
-
 @pytest.mark.req("INP-019", "ENG-019")
-def test_killed_while_it_claims(pair: House, crowd: Crowd) -> None:
+def test_killed_while_it_claims(pair: Pair, crowd: Crowd) -> None:
     conversation = inputs.open_conversation(member=crowd.member)
-    pair.pause("lost")
+    pair.house.pause(pair.lost)
     asked = crowd.ask(PLAIN, conversation.id)
     with held(STREAM, [conversation.id]):
-        pair.resume("lost")
-        until(lambda: pair.blocked("lost"), "the worker waits for the lock")
-        lose(pair)
+        pair.house.resume(pair.lost)
+        until(pair.is_blocked, "the worker waits for the lock")
+        pair.lose()
     crowd.wait(ENDED_S)
     assert RunClaim.objects.get(run_id=asked.run_id).attempts == 1  # the claim went with it
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
 
 
-def test_killed_inside_the_models_answer_and_noticed_in_time(pair: House, crowd: Crowd) -> None:
+def test_killed_inside_the_models_answer_and_noticed_in_time(pair: Pair, crowd: Crowd) -> None:
     asked = crowd.ask(PLAIN)
     until(lambda: "agent_run_started" in kinds(asked), "the turn has started")
     time.sleep(0.4)
-    lose(pair)
+    pair.lose()
     lost_at = time.monotonic()
     until(lambda: RunClaim.objects.get(run_id=asked.run_id).fence == 2, "it is taken over")
     assert time.monotonic() - lost_at <= NOTICED_S
@@ -89,27 +98,27 @@ def test_killed_inside_the_models_answer_and_noticed_in_time(pair: House, crowd:
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
 
 
-def test_killed_after_the_call_and_before_its_intent(pair: House, crowd: Crowd) -> None:
+def test_killed_after_the_call_and_before_its_intent(pair: Pair, crowd: Crowd) -> None:
     with held(INTENTS):
         asked = crowd.ask(WRITING)
         until(lambda: "tool_started" in kinds(asked), "the call is journaled")
-        until(lambda: pair.blocked("lost"), "the worker waits for the lock")
-        lose(pair)
+        until(pair.is_blocked, "the worker waits for the lock")
+        pair.lose()
     crowd.wait(ENDED_S)
     assert wrote(asked) == 1  # it had not begun, so it was done now
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
 
 
 @pytest.mark.req("ENG-019")
-def test_killed_after_the_write_and_before_its_result(pair: House, crowd: Crowd) -> None:
+def test_killed_after_the_write_and_before_its_result(pair: Pair, crowd: Crowd) -> None:
     with held(INTENTS) as let_go:
         asked = crowd.ask(WRITING)
         until(lambda: "tool_started" in kinds(asked), "the call is journaled")
         with held(STREAM, [lane(asked)]):
             let_go()
             until(lambda: wrote(asked) == 1, "the artifact is written")
-            until(lambda: pair.blocked("lost"), "the worker waits to store the result")
-            lose(pair)
+            until(pair.is_blocked, "the worker waits to store the result")
+            pair.lose()
     crowd.wait(ENDED_S)
     end = replay.of_run(asked.run_id)[-1]
     assert (end.kind, end.data["reason"]) == ("agent_run_failed", "ambiguous_write")
@@ -117,38 +126,39 @@ def test_killed_after_the_write_and_before_its_result(pair: House, crowd: Crowd)
     assert crowd.violations() == []
 
 
-def test_killed_before_the_commit_of_its_end(pair: House, crowd: Crowd) -> None:
+def test_killed_before_the_commit_of_its_end(pair: Pair, crowd: Crowd) -> None:
     asked = crowd.ask(PLAIN)
     until(lambda: "agent_run_started" in kinds(asked), "the turn has started")
-    with waiting_for(pair, STREAM, lane(asked)):
-        lose(pair)
+    with held(STREAM, [lane(asked)]):
+        until(pair.is_blocked, "the worker waits to write the end")
+        pair.lose()
     crowd.wait(ENDED_S)
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
 
 
-def test_killed_right_after_its_end(pair: House, crowd: Crowd) -> None:
+def test_killed_right_after_its_end(pair: Pair, crowd: Crowd) -> None:
     asked = crowd.ask("say: Hello\n")
     following = crowd.ask("say: Next\n", lane(asked))
     until(lambda: "agent_run_completed" in kinds(asked), "the turn has ended")
-    lose(pair)
+    pair.lose()
     crowd.wait(ENDED_S)
     assert kinds(following)[-1] == "agent_run_completed"
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
 
 
 @pytest.mark.req("INP-019")
-def test_paused_past_its_lease_and_woken_again(pair: House, crowd: Crowd) -> None:
+def test_paused_past_its_lease_and_woken_again(pair: Pair, crowd: Crowd) -> None:
     for _ in range(10):
         crowd.ask(PLAIN)
     until(lambda: all("agent_run_started" in kinds(a) for a in crowd.asked), "all have started")
-    pair.pause("lost")
-    pair.resume("next")
+    pair.house.pause(pair.lost)
+    pair.wake()
     time.sleep(LEASE_S)
     until(
         lambda: all(RunClaim.objects.get(run_id=a.run_id).fence == 2 for a in crowd.asked),
         "all are taken over",
     )
-    pair.resume("lost")  # it goes on where it was, with ten stale fences
+    pair.house.resume(pair.lost)  # it goes on where it was, with ten stale fences
     crowd.wait(ENDED_S)
     time.sleep(1.0)
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)

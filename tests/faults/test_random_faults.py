@@ -30,21 +30,21 @@ def fill(crowd: Crowd, conversations: int) -> None:
 @pytest.mark.req("ENG-020", "INP-019")
 def test_workers_killed_at_random(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
-    house.start("one", "two")
-    fill(crowd, 14)
-    for number in range(4):
+    house.crew(3)
+    fill(crowd, 10)
+    for _ in range(3):
         time.sleep(chance.uniform(0.2, 1.2))
-        victim = chance.choice(sorted(house.workers))
-        house.kill(victim)
-        house.start(f"spare {number}")
+        house.kill(chance.choice(sorted(house.workers)))
+        house.start_one()
     crowd.wait(ENDED_S)
     assert crowd.violations() == [], seed
     assert crowd.completed_share() >= COMPLETED_SHARE, seed
+    assert crowd.taken_over() > 0, seed
 
 
 def test_database_connections_cut_at_random(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
-    house.start("one", "two")
+    house.crew(2)
     fill(crowd, 12)
     cut = 0
     for _ in range(4):
@@ -59,7 +59,7 @@ def test_database_connections_cut_at_random(house: House, crowd: Crowd) -> None:
 @pytest.mark.req("CFG-004")
 def test_a_broker_emptied_and_stopped_loses_nothing(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
-    house.start("one")
+    house.crew(1)
     fill(crowd, 6)
     time.sleep(chance.uniform(0.1, 0.6))
     house.broker.flush()
