@@ -142,6 +142,17 @@ def test_a_chat_fits_a_phone_with_targets_for_fingers(signed_in: Callable[..., P
     expect(page.get_by_role("link", name="New chat")).to_be_visible()
 
 
+def test_everything_is_reached_at_twice_the_size(signed_in: Callable[..., Page]) -> None:
+    # 1280 by 720 pixels at 200 % zoom.
+    page = signed_in(viewport={"width": 640, "height": 360}, device_scale_factor=2)
+    starter = page.get_by_role("button", name="Draft a document")
+    starter.click()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value(re.compile("one-page"))
+    send(page, "say: Still fine.")
+    expect(said(page, "Still fine.")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == 640
+
+
 @pytest.mark.parametrize("theme", ["System", "Light", "Dark"])
 def test_the_theme_follows_the_setting_or_the_system(
     signed_in: Callable[..., Page], theme: str
