@@ -35,9 +35,9 @@ OFFER = ModelRequest(messages=HELLO.messages, tools=[LOOK])
 
 
 def written(*pieces: str, finish: str = "stop") -> Reply:
-    """A model that writes these pieces, one chunk each."""
-    chunks = [chunk(content=piece) for piece in pieces]
-    return Reply([events(*chunks, chunk(finish))])
+    """A model that writes these pieces, one network read each."""
+    reads = [events(chunk(content=piece), done=False) for piece in pieces]
+    return Reply([*reads, events(chunk(finish))], between_reads_s=0.002)
 
 
 async def answer(reply: Reply, request: ModelRequest = OFFER) -> list[Any]:
