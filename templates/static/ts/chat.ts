@@ -34,7 +34,7 @@ interface Page {
   readonly found: number | null;
 }
 
-const READ_DELAY_MS = 700;
+const READ_DELAY_MS = 150;
 
 const page = embedded<Page>("page");
 const state = empty();
