@@ -14,9 +14,9 @@ from agents.conversations.inputs import MESSAGE_CHARACTERS
 from agents.conversations.models import Conversation, Input, InputStatus
 from agents.journal import replay
 from agents.journal.frames import Kind, frame
-from agents.turns.models import Turn
+from agents.turns import steering
 from audit.reasons import Reason
-from audit.refusals import Conflict, Invalid, NotFound, Refusal
+from audit.refusals import NotFound, Refusal
 
 TAG: Final = "conversations"
 
@@ -254,15 +254,12 @@ class ConversationSteer(Door):
         answer=SteerAccepted,
     )
     def post(self, call: Call, conversation_id: UUID) -> Any:
-        conversation = _visible(call, conversation_id)
-        if not call.body["message"].strip():
-            raise Invalid([{"field": "message", "reason": str(Reason.TOO_SHORT)}])
-        turns = Turn.objects.visible_to(call.member).filter(
-            conversation=conversation, member=call.member, terminal=""
+        steering.steer(
+            member=call.member,
+            conversation_id=conversation_id,
+            turn_id=call.body["turn_id"],
+            message=call.body["message"],
         )
-        if not turns.filter(id=call.body["turn_id"]).exists():
-            raise Conflict(Reason.TURN_NOT_LIVE, "That turn is not being worked for you.")
-        raise Conflict(Reason.CONFLICT, "That turn's controller takes no messages while it works.")
 
 
 def _visible(call: Call, conversation_id: UUID) -> Conversation:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from agents.conversations.inputs import Accepted, Message
+from agents.conversations.inputs import MESSAGE_CHARACTERS, Accepted, Message
 from agents.conversations.models import InputStatus
 from audit.reasons import Reason
 from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, RateLimited, Refusal
@@ -110,6 +110,33 @@ def message(body: Any) -> Message:
     if faults:
         raise Invalid(faults)
     return Message(text=body["message"], agent=body.get("agent"), deployment_id=deployment_id)
+
+
+def steering(body: Any) -> tuple[UUID, str]:
+    """Read the body of a steer: the turn and the message; raises `Invalid` like `message`."""
+    if not isinstance(body, dict):
+        raise Invalid([{"field": "", "reason": str(Reason.INVALID_BODY)}])
+    faults = [
+        _fault(str(name), Reason.UNKNOWN_FIELD)
+        for name in sorted(body.keys() - {"message", "turn_id"})
+    ]
+    faults += [
+        _fault(name, Reason.MISSING_FIELD) for name in ("message", "turn_id") if name not in body
+    ]
+    text = body.get("message", "")
+    if not isinstance(text, str):
+        faults.append(_fault("message", Reason.INVALID_FIELD))
+    elif len(text) > MESSAGE_CHARACTERS:
+        faults.append(_fault("message", Reason.TOO_LONG))
+    turn_id: UUID | None = None
+    if "turn_id" in body:
+        try:
+            turn_id = UUID(str(body["turn_id"]))
+        except ValueError:
+            faults.append(_fault("turn_id", Reason.INVALID_FIELD))
+    if faults or turn_id is None:
+        raise Invalid(faults)
+    return turn_id, text
 
 
 def _fault(field: str, reason: Reason) -> FieldProblem:

@@ -17,7 +17,9 @@ from django.conf import settings
 from agents.journal.frames import frame
 from agents.journal.models import Entry
 
-SHARDS: Final = 4  # channels that live traffic is spread over, by conversation
+# Channels that live traffic is spread over, by conversation. Every web process listens to all of
+# them, so more than one only multiplies messages; change it with all processes stopped.
+SHARDS: Final = 1
 WAKE_CHANNEL: Final = "kz:wake"
 ASK_CHANNEL: Final = "kz:ask"
 RUN: Final = b"run"  # wake-up: a run can be claimed

@@ -22,6 +22,7 @@ from agents.streaming import cursors, entrance, hub
 from agents.streaming.listener import CloseCode, Closed, Listener
 from agents.streaming.rates import Allowance
 from agents.streaming.wire import joined
+from agents.turns import steering
 from audit import canonical
 from audit.limits import limit
 from audit.reasons import Reason
@@ -173,28 +174,45 @@ def _perform(credential: Credential, conversation_id: UUID, message: dict[str, A
         raise Closed(_code(refusal)) from refusal
 
 
-def _input(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:
-    key = message.get("idempotency_key")
-    if key is None:
-        raise Refusal(Reason.IDEMPOTENCY_KEY_REQUIRED, "Send an idempotency_key.")
-    body = {
+def _body(message: dict[str, Any]) -> dict[str, Any]:
+    """What the POST would carry as its body."""
+    return {
         name: value for name, value in message.items() if name not in {"type", "idempotency_key"}
     }
+
+
+def _key(message: dict[str, Any]) -> str:
+    key: str | None = message.get("idempotency_key")
+    if key is None:
+        raise Refusal(Reason.IDEMPOTENCY_KEY_REQUIRED, "Send an idempotency_key.")
+    return key
+
+
+def _input(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:
+    key = _key(message)
     accepted = inputs.accept(
         member=credential.member,
         conversation_id=conversation_id,
-        message=projection.message(body),
+        message=projection.message(_body(message)),
         key=key,
     )
     return projection.ACCEPTED_STATUS, projection.acceptance(accepted)
 
 
+def _steer(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:
+    _key(message)
+    turn_id, text = projection.steering(_body(message))
+    steering.steer(
+        member=credential.member, conversation_id=conversation_id, turn_id=turn_id, message=text
+    )
+
+
 def _stop(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:
-    unknown = sorted(message.keys() - {"type", "idempotency_key"})
+    unknown = sorted(_body(message))
     if unknown:
         raise Invalid([{"field": name, "reason": str(Reason.UNKNOWN_FIELD)} for name in unknown])
-    inputs.stop(member=credential.member, conversation_id=conversation_id)
-    return projection.ACCEPTED_STATUS, {}
+    stopped = inputs.stop(member=credential.member, conversation_id=conversation_id)
+    return projection.ACCEPTED_STATUS, {"stopping": len(stopped)}
 
 
 def _code(refusal: Refusal) -> CloseCode:
@@ -205,5 +223,6 @@ def _code(refusal: Refusal) -> CloseCode:
 
 _OPERATIONS: Final[Mapping[str, Callable[[Credential, UUID, dict[str, Any]], Answer]]] = {
     "input": _input,
+    "steer": _steer,
     "stop": _stop,
 }

@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final, TypeVar
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kaizen.settings")
 
@@ -20,6 +20,8 @@ from agents.definitions.bundling import reconcile, shipped  # noqa: E402
 from tests.bench import measures  # noqa: E402
 from tests.bench.measures import Figure, Ground  # noqa: E402
 from tests.bench.processes import BenchStack  # noqa: E402
+
+Answer = TypeVar("Answer")
 
 PEOPLE: Final = 5
 MEASURES: Final[dict[str, Callable[[Ground], Awaitable[list[Figure]]]]] = {
@@ -61,11 +63,8 @@ async def measure(ground: Ground, names: list[str]) -> None:
             )
 
 
-def main() -> int:
-    names = sys.argv[1:] or list(MEASURES)
-    if unknown := sorted(set(names) - set(MEASURES)):
-        print(f"unknown: {', '.join(unknown)}; there are {', '.join(MEASURES)}", file=sys.stderr)
-        return 2
+def with_ground(work: Callable[[Ground], Coroutine[Any, Any, Answer]]) -> Answer:
+    """Start everything on a database of its own, run the work, stop everything."""
     with own_database():
         for bundle in shipped():
             reconcile(bundle)
@@ -76,7 +75,15 @@ def main() -> int:
         with stack:
             stack.start_jobs()
             people = [stack.person("alice") for _ in range(PEOPLE)]
-            uvloop.run(measure(Ground(stack, people), names))
+            return uvloop.run(work(Ground(stack, people)))
+
+
+def main() -> int:
+    names = sys.argv[1:] or list(MEASURES)
+    if unknown := sorted(set(names) - set(MEASURES)):
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join(MEASURES)}", file=sys.stderr)
+        return 2
+    with_ground(lambda ground: measure(ground, names))
     return 0
 
 

@@ -36,7 +36,7 @@ PAGE_ROUNDS: Final = 20
 STREAMS: Final = 200
 STREAMS_PER_PERSON: Final = 40
 STREAM_ORDER: Final = "bench 600 @ 30"
-RAMP_S: Final = 4.0  # questions are spread, as people are
+RAMP_S: Final = 8.0  # questions are spread, as people are
 LATE_MS: Final = 250.0
 
 Connect = Callable[[AsyncExitStack], Awaitable[Socket]]

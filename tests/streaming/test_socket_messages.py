@@ -50,6 +50,14 @@ async def test_stopping_is_accepted_and_repeatable(server: Server, scene: Scene)
     ("raw", "status", "code"),
     [
         ("nonsense", 400, "bad_json"),
+        ('{"type":"steer","idempotency_key":"k","message":"x"}', 422, "invalid_body"),
+        ('{"type":"steer","message":"x"}', 400, "idempotency_key_required"),
+        (
+            '{"type":"steer","idempotency_key":"k","message":"x",'
+            '"turn_id":"6f1b9a52-3d3f-4a09-9d0e-0a4f4e6f1b9a"}',
+            409,
+            "turn_not_live",
+        ),
         ('{"type":"stop","type":"input"}', 400, "bad_json"),
         ('{"type":"input","idempotency_key":"k","message":"\\u0000"}', 400, "bad_json"),
         ('{"type":"input","idempotency_key":"k","message":"\\ud800"}', 400, "bad_json"),
