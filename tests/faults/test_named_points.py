@@ -19,11 +19,13 @@ from tools.effects.models import RunClaim
 pytestmark = pytest.mark.stack
 
 PLAIN = "tokens: 24 @ 24/s\n"
+LOOKING = 'tokens: 24 @ 24/s\ncall: search_about {"question": "limits"}\nthen:\ntokens: 12 @ 24/s\n'
 WRITING = (
     'call: create_artifact {"title": "Plan", "kind": "markdown", "content": "# Plan"}\n'
     "then:\nsay: Saved\n"
 )
 STREAM = "SELECT head FROM journal_stream WHERE id = %s FOR UPDATE"
+CLAIM = "SELECT 1 FROM effects_runclaim WHERE run_id = %s FOR UPDATE"
 INTENTS = "LOCK TABLE effects_reservation IN EXCLUSIVE MODE"
 NOTICED_S = 4.0  # a lease of two seconds, one second until the next look, one for a busy machine
 ENDED_S = 40.0
@@ -68,6 +70,10 @@ def lane(asked: Accepted) -> UUID:
     return RunClaim.objects.values_list("lane", flat=True).get(run_id=asked.run_id)
 
 
+def fence(asked: Accepted) -> int:
+    return RunClaim.objects.get(run_id=asked.run_id).fence
+
+
 def wrote(asked: Accepted) -> int:
     return ArtifactVersion.objects.filter(run_id=asked.run_id).count()
 
@@ -92,7 +98,7 @@ def test_killed_inside_the_models_answer_and_noticed_in_time(pair: Pair, crowd: 
     time.sleep(0.4)
     pair.lose()
     lost_at = time.monotonic()
-    until(lambda: RunClaim.objects.get(run_id=asked.run_id).fence == 2, "it is taken over")
+    until(lambda: fence(asked) == 2, "it is taken over")
     assert time.monotonic() - lost_at <= NOTICED_S
     crowd.wait(ENDED_S)
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
@@ -148,17 +154,15 @@ def test_killed_right_after_its_end(pair: Pair, crowd: Crowd) -> None:
 
 @pytest.mark.req("INP-019")
 def test_paused_past_its_lease_and_woken_again(pair: Pair, crowd: Crowd) -> None:
-    for _ in range(10):
-        crowd.ask(PLAIN)
+    decoy, *stolen = [crowd.ask(LOOKING) for _ in range(10)]
     until(lambda: all("agent_run_started" in kinds(a) for a in crowd.asked), "all have started")
     pair.house.pause(pair.lost)
-    pair.wake()
-    time.sleep(LEASE_S)
-    until(
-        lambda: all(RunClaim.objects.get(run_id=a.run_id).fence == 2 for a in crowd.asked),
-        "all are taken over",
-    )
-    pair.house.resume(pair.lost)  # it goes on where it was, with ten stale fences
+    with held(CLAIM, [decoy.run_id]):  # its renewal waits here and cannot tell it what it lost
+        time.sleep(LEASE_S)
+        pair.wake()
+        until(lambda: all(fence(asked) == 2 for asked in stolen), "nine are taken over")
+        pair.house.resume(pair.lost)  # it goes on where it was, with nine stale fences
+        until(pair.is_blocked, "its renewal waits")
+        time.sleep(1.5)
     crowd.wait(ENDED_S)
-    time.sleep(1.0)
     assert (crowd.violations(), crowd.completed_share()) == ([], 1.0)
