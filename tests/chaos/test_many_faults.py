@@ -31,6 +31,7 @@ Answer = TypeVar("Answer")
 COMPLETED_SHARE = 0.9  # below it the run was too broken to prove anything
 ENDED_S = 180.0
 TURNS_AT_ONCE = 30
+TURNS_PER_FAULT = 6
 SCRIPTS = (
     "tokens: 40 @ 20/s\n",
     "think-tokens: 10 @ 20/s\ntokens: 10 @ 20/s\n",
@@ -41,7 +42,7 @@ SCRIPTS = (
 
 def keep_busy(crowd: Crowd, chance: random.Random) -> None:
     """Enough open turns that a fault always meets some."""
-    while len(crowd.open_runs()) < TURNS_AT_ONCE:
+    for _ in range(min(TURNS_PER_FAULT, TURNS_AT_ONCE - len(crowd.open_runs()))):
         crowd.ask(chance.choice(SCRIPTS))
 
 

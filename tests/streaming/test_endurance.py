@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import redis
 from django.conf import settings
 from django.db import connections
 from websockets.exceptions import ConnectionClosed
@@ -214,3 +215,24 @@ def open_connections() -> int:
             " AND usename = current_user"
         )
         return int(cursor.fetchone()[0])
+
+
+@pytest.mark.req("STR-010")
+async def test_readers_share_one_subscription_to_redis(server: Server, scene: Scene) -> None:
+    async with (
+        reading(server.port, scene.conversation_id, scene.token) as one,
+        reading(server.port, scene.conversation_id, scene.token) as two,
+        reading(server.port, scene.conversation_id, scene.token) as three,
+    ):
+        await in_database(scene.notice, "ready")
+        for reader in (one, two, three):
+            await reader.next()
+        assert subscribed_clients() == 1
+
+
+def subscribed_clients() -> int:
+    """Clients of our own Redis database that listen to channels."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        number = client.connection_pool.connection_kwargs.get("db", 0)
+        rows = client.client_list()
+    return sum(row["db"] == str(number) and int(row["sub"]) > 0 for row in rows)
