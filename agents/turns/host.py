@@ -8,7 +8,9 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
+
+from django.db import InterfaceError, OperationalError
 
 from agents.engine import bounds
 from agents.engine.effects import CallModel, RejectTools, RunTools, Settle
@@ -41,6 +43,8 @@ from tools.boundary import exposure
 from tools.boundary.contract import Ports, ToolCall, ToolKind, ToolOutcome
 from tools.boundary.execution import handle_tool_exec
 from tools.effects import reservations
+
+SETTLE_PAUSES_S: Final = (0.2, 1.0)  # before an answer is written again over a new connection
 
 
 class TurnHost:
@@ -105,9 +109,19 @@ class TurnHost:
         return BatchSettled(effect.step, tuple(settled[call.call_id] for call in calls))
 
     async def settle(self, effect: Settle) -> None:
-        """Write the terminal with everything pending; the last live text goes out before it."""
+        """Write the terminal with everything pending; the last live text goes out before it.
+
+        A broken connection is tried again: an answer once given should not be asked for twice. A
+        commit whose reply was lost shows itself as `LeaseLost` the second time.
+        """
         await self._publisher.drained()
-        await to_its_end(answers.settle, self.admitted, self.pending.take(), effect, self.spent)
+        for pause_s in SETTLE_PAUSES_S:
+            try:
+                await to_its_end(answers.settle, self.admitted, self.pending, effect, self.spent)
+                return
+            except (OperationalError, InterfaceError):
+                await asyncio.sleep(pause_s)
+        await to_its_end(answers.settle, self.admitted, self.pending, effect, self.spent)
 
     def keep_partial(self) -> None:
         """After a stop: the text shown so far stays in the trace, out of the model's history."""
