@@ -21,9 +21,8 @@ from tools.effects.models import RunClaim
 
 pytestmark = pytest.mark.django_db
 
-STATEMENTS_A_NEW_INPUT = (
-    8  # lock, keys and queue, agent, entry, input, run, conversation, savepoint
-)
+# begin, lock, keys and queue, agent, entry, input, run, conversation, commit
+STATEMENTS_A_NEW_INPUT = 9
 
 
 def agent_of(member: Member, name: str = "Helper", **more: Any) -> Agent:
