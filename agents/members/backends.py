@@ -26,12 +26,11 @@ class ThrottledModelBackend(ModelBackend):
             return None
         address = request.META.get("REMOTE_ADDR", "") if request else ""
         throttle_key = throttling.key(username, address)
-        if throttling.is_blocked(throttle_key):
+        if not throttling.admit(throttle_key):
             _record_failure(Reason.RATE_LIMITED)
             raise PermissionDenied
         member = super().authenticate(request, username=username, password=password, **kwargs)
         if member is None:
-            throttling.record_failure(throttle_key)
             _record_failure(Reason.NOT_AUTHENTICATED)
             return None
         throttling.clear(throttle_key)

@@ -18,19 +18,13 @@ def key(username: str, address: str) -> str:
     return hashlib.sha256(f"{username.casefold()}\0{address}".encode()).hexdigest()
 
 
-def is_blocked(throttle_key: str) -> bool:
-    """Whether the key has used up its failures in the running window."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM members_signinfailure WHERE key = %s AND count >= %s"
-            " AND window_started_at > clock_timestamp() - make_interval(secs => %s)",
-            [throttle_key, MAX_FAILURES, WINDOW_S],
-        )
-        return cursor.fetchone() is not None
+def admit(throttle_key: str) -> bool:
+    """Count one try, in a new window when the old one has passed; False when the key has used up
+    its tries.
 
-
-def record_failure(throttle_key: str) -> None:
-    """Count one failure, in a new window when the old one has passed."""
+    Counted before the password is looked at, so that many tries at once get no more than one
+    after another. `clear` takes the count back.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -43,9 +37,11 @@ def record_failure(throttle_key: str) -> None:
                                 ELSE excluded.window_started_at END
                       FROM (SELECT mine.window_started_at > excluded.window_started_at
                                    - make_interval(secs => %(window)s) AS is_open) AS test)
+            RETURNING count
             """,
             {"key": throttle_key, "window": WINDOW_S},
         )
+        return bool(cursor.fetchone()[0] <= MAX_FAILURES)
 
 
 def clear(throttle_key: str) -> None:

@@ -72,7 +72,7 @@ def test_failures_do_not_stretch_the_window(alice: Member) -> None:
 
 def test_unknown_names_are_counted_like_known_ones() -> None:
     fail("nobody", throttling.MAX_FAILURES)
-    assert throttling.is_blocked(throttling.key("nobody", HOME))
+    assert not throttling.admit(throttling.key("nobody", HOME))
 
 
 def test_neither_name_nor_password_is_kept(alice: Member) -> None:
