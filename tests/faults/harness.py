@@ -94,7 +94,9 @@ class House:
     started: int = 0
 
     def crew(self, count: int) -> list[str]:
-        """The names of at least `count` workers that run and have said so."""
+        """The names of exactly `count` workers that run and have said so."""
+        for name in list(self.workers)[count:]:
+            self.kill(name)
         while len(self.workers) < count:
             self.start_one()
         for name in self.workers:
@@ -125,6 +127,17 @@ class House:
         process.send_signal(signal.SIGCONT)
         process.kill()
         process.wait()
+
+    def busy(self) -> list[str]:
+        """The workers that hold a run now."""
+        owners = list(
+            RunClaim.objects.filter(state=RunState.RUNNING).values_list("owner", flat=True)
+        )
+        return [
+            name
+            for name, process in self.workers.items()
+            if any(f":{process.pid}:" in owner for owner in owners)
+        ]
 
     def pause(self, name: str) -> None:
         self.workers[name].send_signal(signal.SIGSTOP)
