@@ -1,6 +1,7 @@
 """The web process: pages and REST through Django, sockets through Channels, start and stop."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -73,6 +74,9 @@ async def lifespan(scope: Message, receive: Receive, send: Send) -> None:
     await receive()
     live = hub.current()
     sys.setswitchinterval(THREAD_SWITCH_S)
+    # What start-up made stays; looking through it for garbage again and again stops every stream.
+    gc.collect()
+    gc.freeze()
     if threading.current_thread() is threading.main_thread():
         drain_on_signals(live, asyncio.get_running_loop())
     await send({"type": "lifespan.startup.complete"})

@@ -1,6 +1,7 @@
 """`manage.py turns`: the turn worker process."""
 
 import asyncio
+import gc
 import sys
 from typing import Any
 
@@ -19,6 +20,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         sys.setswitchinterval(THREAD_SWITCH_S)
+        # What start-up made stays; looking through it for garbage again and again stops every turn.
+        gc.collect()
+        gc.freeze()
         worker_settings = settings.TURN_WORKER
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(
