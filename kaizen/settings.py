@@ -43,6 +43,12 @@ MODEL_BASE_URL = environment.url(
     "KAIZEN_MODEL_BASE_URL", "", schemes=frozenset({"http", "https", "unix"})
 )
 MODEL_NAME = environment.text("KAIZEN_MODEL_NAME", "")
+# A server behind a Unix socket is the local one: held to a JSON schema unless told otherwise.
+MODEL_TOOL_CALLS = environment.choice(
+    "KAIZEN_MODEL_TOOL_CALLS",
+    "constrained" if MODEL_BASE_URL.startswith("unix:") else "native",
+    among=frozenset({"native", "constrained", "none"}),
+)
 if environment.text("KAIZEN_MODEL_API_KEY", ""):
     SECRETS["KAIZEN_MODEL_API_KEY"] = environment.text("KAIZEN_MODEL_API_KEY")
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from agents.gateway import addresses, secrets
 from agents.gateway.connection import Connection, ToolCalls
-from agents.gateway.models import Deployment, ModelRole, Role, ToolCallMode
+from agents.gateway.models import Deployment, ModelRole, Role
 from audit import funnel
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
@@ -119,7 +119,10 @@ def ensure_default() -> Deployment | None:
     deployment = Deployment.objects.filter(name=name).first() or _new(name, is_trial)
     key = TRIAL_KEY if is_trial else CONFIGURED_KEY
     secret_ref = key if key in settings.SECRETS else ""
-    wanted = (base_url, settings.MODEL_NAME or "default", secret_ref, True)
+    model = settings.MODEL_NAME or "default"
+    if deployment.model != model:  # another model has other abilities
+        deployment.tool_calls = settings.MODEL_TOOL_CALLS
+    wanted = (base_url, model, secret_ref, True)
     held = (deployment.base_url, deployment.model, deployment.secret_ref, deployment.enabled)
     if wanted != held:
         deployment.base_url, deployment.model, deployment.secret_ref, deployment.enabled = wanted
@@ -134,7 +137,6 @@ def _new(name: str, is_trial: bool) -> Deployment:
     return Deployment(
         name=name,
         is_trial=True,
-        tool_calls=ToolCallMode.CONSTRAINED,
         context_window=TRIAL_CONTEXT_TOKENS,
         max_output_tokens=TRIAL_ANSWER_TOKENS,
     )

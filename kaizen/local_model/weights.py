@@ -15,10 +15,15 @@ GGUF_MAGIC = b"GGUF"
 
 @dataclass(frozen=True)
 class Weights:
-    """A model file and the name clients ask for."""
+    """A model file, the name clients ask for, and how it is asked for tool calls.
+
+    The weights that come along get no tools: held to the schema they answered 0 of 3 questions in
+    substance, and called tools in circles until the turn's bound.
+    """
 
     file: Path
     name: str
+    tool_calls: str = "constrained"
 
 
 def chosen(environment: Mapping[str, str]) -> Weights:
@@ -35,7 +40,7 @@ def chosen(environment: Mapping[str, str]) -> Weights:
             "Run `make setup`, name a GGUF file in KAIZEN_LOCAL_MODEL,"
             " or connect a model with KAIZEN_MODEL_BASE_URL.",
         )
-    return Weights(_checked(Path(found.origin).with_name(FILE_NAME)), MODEL_NAME)
+    return Weights(_checked(Path(found.origin).with_name(FILE_NAME)), MODEL_NAME, "none")
 
 
 def _checked(file: Path) -> Path:

@@ -67,6 +67,7 @@ def local_model_environment(weights: Weights, socket: Path, key: str) -> dict[st
     return {
         "KAIZEN_MODEL_BASE_URL": f"unix://{socket}",
         "KAIZEN_MODEL_NAME": weights.name,
+        "KAIZEN_MODEL_TOOL_CALLS": weights.tool_calls,
         MODEL_KEY: key,
     }
 

@@ -161,12 +161,14 @@ def test_nothing_in_the_environment_makes_no_deployment() -> None:
 def test_the_environment_makes_the_trial_model_and_then_a_better_one(settings: Any) -> None:
     settings.MODEL_BASE_URL, settings.MODEL_NAME = "unix:///run/kaizen/model.sock", "Small"
     settings.SECRETS["KAIZEN_SECRET_LOCAL_MODEL"] = "local-key"
+    settings.MODEL_TOOL_CALLS = "none"
     trial = deployments.ensure_default()
-    assert (trial.is_trial, trial.tool_calls, trial.model) == (True, "constrained", "Small")
+    assert (trial.is_trial, trial.tool_calls, trial.model) == (True, "none", "Small")
     assert deployments.chat_deployment() == trial
     assert deployments.connection(trial).key == "local-key"
 
     settings.MODEL_BASE_URL, settings.MODEL_NAME = URL, "large"
+    settings.MODEL_TOOL_CALLS = "native"
     settings.SECRETS["KAIZEN_MODEL_API_KEY"] = "api-key"
     better = deployments.ensure_default()
     assert (better.is_trial, better.tool_calls, better.model) == (False, "native", "large")
