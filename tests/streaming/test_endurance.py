@@ -1,6 +1,7 @@
 """Delivery when connections, processes, readers and Redis misbehave."""
 
 import asyncio
+import math
 import os
 import random
 import signal
@@ -19,6 +20,7 @@ from django.conf import settings
 from django.db import connections
 from websockets.exceptions import ConnectionClosed
 
+from agents.journal import publication
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.journal.offloading import in_database
@@ -236,3 +238,19 @@ def subscribed_clients() -> int:
         number = client.connection_pool.connection_kwargs.get("db", 0)
         rows = client.client_list()
     return sum(row["db"] == str(number) and int(row["sub"]) > 0 for row in rows)
+
+
+async def test_readers_at_different_positions_agree_after_redis_lost_frames(
+    server: Server, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with reading(server.port, scene.conversation_id, scene.token) as behind:
+        await in_database(scene.notice, "ready")
+        await behind.next()
+        monkeypatch.setattr(publication.doorbell(), "_quiet_until", math.inf)
+        for number in range(3):
+            await in_database(scene.notice, str(number))
+        async with reading(server.port, scene.conversation_id, scene.token, after=3) as ahead:
+            assert (await ahead.next())["position"] == 4
+            assert [frame["position"] for frame in await behind.take(3)] == [2, 3, 4]
+            assert await ahead.nothing(3)
+            assert await behind.nothing(0.2)

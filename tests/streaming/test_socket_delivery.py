@@ -90,9 +90,11 @@ async def test_pieces_never_follow_the_message_that_replaces_them(
         whole = Draft(Kind.ASSISTANT_MESSAGE, {"text": "Hello world", "segment": 0})
         await in_database(scene.write, whole)
         await in_database(scene.delta, " world", 5)
+        await in_database(scene.delta, "Hello world", 0, resume=True)
         await in_database(scene.delta, "Next", 0, segment=1)
         await in_database(scene.write, Draft(Kind.AGENT_RUN_COMPLETED, {"usage": {}}))
         await in_database(scene.delta, " straggler", 4, segment=1)
+        await in_database(scene.delta, "Late", 0, segment=2)
         assert [(f["event"], f.get("segment")) for f in await alice.take(4)] == [
             ("delta", 0),
             ("assistant_message", None),
