@@ -53,6 +53,10 @@ def _parameters(weights: Weights, socket: Path, key: str) -> xllamacpp.CommonPar
     wanted.cpuparams.n_threads = min(THREADS_MAX, max(1, processors // 2))
     wanted.cpuparams_batch.n_threads = min(THREADS_MAX, processors)
     wanted.cpuparams.poll = wanted.cpuparams_batch.poll = 0
+    if weights.sampling is not None:
+        wanted.sampling.temp = weights.sampling.temperature
+        wanted.sampling.penalty_repeat = weights.sampling.repeat_penalty
+        wanted.sampling.penalty_last_n = weights.sampling.repeat_tokens
     wanted.warmup = False  # the start needs the processors for everything else
     wanted.ui = False
     wanted.endpoint_slots = False
