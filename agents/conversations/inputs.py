@@ -1,9 +1,9 @@
 """Accepting what members ask, and stopping it. Each is one transaction and safe to repeat."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -11,11 +11,13 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from agents.conversations.models import OPEN_STATUSES, Conversation, Input, InputStatus
+from agents.definitions import usable
 from agents.definitions.bundling import default_agent_id
-from agents.definitions.models import Agent
+from agents.definitions.models import Agent, Mode
 from agents.journal import publication
 from agents.journal.append import Draft, append, open_stream
 from agents.journal.frames import Kind
+from agents.journal.prepared import Prepared, instances
 from agents.members.models import Member
 from audit import canonical, funnel
 from audit.limits import limit
@@ -32,6 +34,25 @@ MAX_OPEN_INPUTS = limit(
 TITLE_CHARACTERS: Final = 60  # a title made from the first message
 # 1 to 200 printable characters, no blank at either end (headers lose those on the way).
 KEY: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?")
+
+
+LOCKED = instances(
+    Conversation,
+    lambda marks: (
+        Conversation.objects.editable_by(marks.person("member"))
+        .filter(id=marks.uuid("id"))
+        .select_for_update()
+    ),
+)
+# What decides about acceptance, read once after the lock: a few rows at most.
+OPEN_OR_SAME_KEY = instances(
+    Input,
+    lambda marks: Input.objects.filter(
+        Q(member_id=marks.integer("member"), idempotency_key=marks.text("key"))
+        | Q(status__in=OPEN_STATUSES),
+        conversation_id=marks.uuid("conversation"),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +108,7 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
     with transaction.atomic():
         conversation = _locked(member, conversation_id)
         waiting = 0
-        for row in _open_or_same_key(member, conversation, key):
+        for row in OPEN_OR_SAME_KEY.rows(member=member.pk, conversation=conversation.id, key=key):
             if row.idempotency_key == key and row.member_id == member.pk:
                 return _earlier(row, message)
             waiting += 1
@@ -132,20 +153,10 @@ def _check(message: Message, key: str) -> None:
 
 def _locked(member: Member, conversation_id: UUID) -> Conversation:
     """The conversation, locked so that acceptances run one by one."""
-    rows = Conversation.objects.editable_by(member).filter(id=conversation_id)
-    conversation: Conversation | None = rows.select_for_update().first()
+    conversation = LOCKED.first(member=member.pk, id=conversation_id) if member.is_active else None
     if conversation is None:
         raise NotFound()
     return conversation
-
-
-def _open_or_same_key(member: Member, conversation: Conversation, key: str) -> Iterable[Input]:
-    """What decides about acceptance, read once after the lock: a few rows at most."""
-    same_key = Q(member_id=member.pk, idempotency_key=key)
-    rows: Iterable[Input] = Input.objects.filter(
-        same_key | Q(status__in=OPEN_STATUSES), conversation_id=conversation.id
-    )
-    return rows
 
 
 def _earlier(row: Input, message: Message) -> Accepted:
@@ -198,18 +209,27 @@ def _write(member: Member, conversation: Conversation, message: Message, key: st
 
 
 def _agent(member: Member, conversation: Conversation, named: str | None) -> Agent:
-    usable = Agent.objects.usable_by(member).filter(mode="chat")
+    found: Agent | None
+    wanted: UUID | None
     if named is None:
         wanted = conversation.agent_id or default_agent_id()
-        found = usable.filter(id=wanted).first()
     else:
-        try:
-            found = usable.filter(id=UUID(named)).first()
-        except ValueError:
-            found = usable.filter(name=named).order_by("-protected", "created_at").first()
-    if found is None:
+        wanted = _as_id(named)
+    if wanted is not None:
+        found = usable.by_id(member, wanted)
+    else:
+        named_so = Agent.objects.usable_by(member).filter(name=named, mode=Mode.CHAT)
+        found = named_so.order_by("-protected", "created_at").first()
+    if found is None or found.mode != Mode.CHAT:
         raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
-    return found  # type: ignore[no-any-return]  # querysets are typed as Any rows
+    return found
+
+
+def _as_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _title(text: str) -> str:
@@ -219,12 +239,42 @@ def _title(text: str) -> str:
     return line[:TITLE_CHARACTERS].rsplit(" ", 1)[0].rstrip(",;:.") + "…"
 
 
-def claimed(run_id: UUID) -> Input:
-    """The input a claimed run works, with its conversation, agent and member: for the worker that
-    holds the claim, never for a door.
+class Claimed(NamedTuple):
+    """The input a claimed run works, with what its turn needs of conversation, agent and member."""
+
+    id: UUID
+    conversation_id: UUID
+    conversation_deleted_at: datetime | None
+    agent_id: UUID
+    agent_name: str
+    deployment_id: UUID | None
+    message: str
+    created_at: datetime
+    member_id: int
+    member_is_active: bool
+    member_username: str
+    member_display_name: str
+    time_zone: str
+
+
+CLAIMED = Prepared(
+    Claimed._make,
+    lambda marks: Input.objects.filter(run_id=marks.uuid("run")).values_list(
+        *("id", "conversation_id", "conversation__deleted_at", "agent_id", "agent__name"),
+        *("deployment_id", "message", "created_at", "member_id", "member__is_active"),
+        *("member__username", "member__display_name", "member__time_zone"),
+    ),
+)
+
+
+def claimed(run_id: UUID) -> Claimed:
+    """The input of a run: for the worker that holds the claim, never for a door.
+
+    Raises `LookupError` for a run without an input.
     """
-    rows = Input.objects.select_related("conversation", "agent", "member")
-    found: Input = rows.get(run_id=run_id)
+    found = CLAIMED.first(run=run_id)
+    if found is None:
+        raise LookupError(f"no input for run {run_id}")
     return found
 
 

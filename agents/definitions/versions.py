@@ -103,11 +103,3 @@ def _write_version(
 
 def _name_taken() -> Invalid:
     return Invalid([{"field": "content.name", "reason": str(Reason.NAME_TAKEN)}])
-
-
-def usable_now(member: Member, agent_id: UUID) -> AgentVersion | None:
-    """The newest version of an agent the member may use at this instant, or None."""
-    return AgentVersion.objects.filter(
-        agent__in=Agent.objects.usable_by(member).filter(id=agent_id),
-        number=F("agent__head"),
-    ).first()

@@ -10,6 +10,7 @@ from django.db import transaction
 from agents.gateway import addresses, secrets
 from agents.gateway.connection import Connection, ToolCalls
 from agents.gateway.models import Deployment, ModelRole, Role
+from agents.journal.prepared import instances
 from audit import funnel
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
@@ -23,6 +24,11 @@ TRIAL_CONTEXT_TOKENS = 8_192
 TRIAL_ANSWER_TOKENS = 1_024
 ENVIRONMENT_ACTOR = "system:environment"
 
+ANSWERING = instances(
+    Deployment,
+    lambda marks: Deployment.objects.enabled().filter(roles__role=marks.text("role")),
+)
+
 
 def chat_deployment(requested_id: UUID | None = None) -> Deployment:
     """The deployment that answers a chat: the requested one, else the one playing the role.
@@ -33,8 +39,7 @@ def chat_deployment(requested_id: UUID | None = None) -> Deployment:
     if requested_id is not None:
         deployment = Deployment.objects.enabled().filter(id=requested_id).first()
     else:
-        playing: ModelRole | None = ModelRole.objects.answering(Role.CHAT).first()
-        deployment = playing.deployment if playing else None
+        deployment = ANSWERING.first(role=Role.CHAT)
     if deployment is None:
         raise Refusal(Reason.MODEL_UNAVAILABLE, "No model is connected that can answer.")
     return deployment

@@ -6,4 +6,5 @@ append       the only writer; every append of a run proves its fence
 replay       reading from a position
 publication  wake-ups and live deltas over Redis; losing them is harmless
 offloading   database work off an event loop
+prepared     questions compiled once
 """

@@ -12,8 +12,9 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError, transaction
 
 from agents.conversations import inputs
-from agents.conversations.models import Input, InputStatus
-from agents.definitions import versions
+from agents.conversations.inputs import Claimed
+from agents.conversations.models import InputStatus
+from agents.definitions import usable
 from agents.definitions.models import AgentVersion
 from agents.engine.controllers.host import HOST_PROTOCOL
 from agents.engine.controllers.tomo import Tomo
@@ -24,6 +25,7 @@ from agents.gateway.models import Deployment
 from agents.journal import append as journal
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
+from agents.journal.prepared import Person
 from agents.turns import recovery
 from agents.turns.models import Turn
 from agents.turns.transcript import budget_characters
@@ -86,8 +88,9 @@ def take(owner: str, *, lease_s: float) -> Admitted | None:
 def _admit(claim: Claim) -> Admitted:
     row = inputs.claimed(claim.run_id)
     turn = None if claim.is_first else _begun(claim)
-    usable = versions.usable_now(row.member, row.agent_id)
-    version = turn.agent_version if turn and usable else usable
+    member = Person(row.member_id, row.member_is_active)
+    newest = usable.newest_version(member, row.agent_id)
+    version = turn.agent_version if turn and newest else newest
     refused = _refusal(row, version, claim)
     deployment = None
     if refused is None:
@@ -111,9 +114,9 @@ def _admit(claim: Claim) -> Admitted:
         identity=_identity(claim, row, version),
         input_id=row.id,
         accepted_at=row.created_at,
-        member_principal=row.member.principal,
-        member_name=row.member.name_shown(),
-        time_zone=row.member.time_zone,
+        member_principal=f"member:{row.member_id}",
+        member_name=row.member_display_name or row.member_username,
+        time_zone=row.time_zone,
         persona=version.content["persona"],
         version_digest=version.digest,
         connection=connection,
@@ -131,13 +134,13 @@ def _begun(claim: Claim) -> Turn | None:
     return Turn.objects.select_related("agent_version").filter(id=claim.run_id).first()
 
 
-def _refusal(row: Input, version: AgentVersion | None, claim: Claim) -> Reason | None:
+def _refusal(row: Claimed, version: AgentVersion | None, claim: Claim) -> Reason | None:
     """Why the turn can only be ended, read again at this instant."""
     if claim.attempts > MAX_ATTEMPTS:
         return Reason.ATTEMPTS_EXHAUSTED
-    if not row.member.is_active:
+    if not row.member_is_active:
         return Reason.ACCOUNT_INACTIVE
-    if version is None or row.conversation.deleted_at is not None:
+    if version is None or row.conversation_deleted_at is not None:
         return Reason.AGENT_UNAVAILABLE
     if claim.stop_requested:
         return Reason.STOPPED
@@ -162,7 +165,7 @@ def granted_families(content: dict[str, Any]) -> frozenset[str]:
 
 def _start(
     claim: Claim,
-    row: Input,
+    row: Claimed,
     version: AgentVersion,
     deployment: Deployment,
     offered: dict[str, ToolDescriptor],
@@ -170,9 +173,9 @@ def _start(
     """Freeze the snapshot and journal the start; the claim was taken in this transaction."""
     Turn.objects.create(
         id=claim.run_id,
-        input=row,
-        conversation=row.conversation,
-        member=row.member,
+        input_id=row.id,
+        conversation_id=row.conversation_id,
+        member_id=row.member_id,
         agent_version=version,
         deployment_id=deployment.id,
         snapshot={
@@ -194,7 +197,7 @@ def _start(
             Draft(
                 Kind.AGENT_RUN_STARTED,
                 {
-                    "agent": {"id": str(row.agent_id), "name": row.agent.name},
+                    "agent": {"id": str(row.agent_id), "name": row.agent_name},
                     "version": version.number,
                     "model": deployment.model,
                 },
@@ -205,7 +208,7 @@ def _start(
     )
 
 
-def _take_over(claim: Claim, row: Input) -> None:
+def _take_over(claim: Claim, row: Claimed) -> None:
     """Say that the run goes on elsewhere: live text that was never journaled is void."""
     journal.append(
         row.conversation_id,
@@ -223,7 +226,7 @@ def _take_over(claim: Claim, row: Input) -> None:
     )
 
 
-def _identity(claim: Claim, row: Input, version: AgentVersion | None) -> RunIdentity:
+def _identity(claim: Claim, row: Claimed, version: AgentVersion | None) -> RunIdentity:
     return RunIdentity(
         run_id=claim.run_id,
         fence=claim.fence,
@@ -234,13 +237,13 @@ def _identity(claim: Claim, row: Input, version: AgentVersion | None) -> RunIden
     )
 
 
-def _refused(claim: Claim, row: Input, version: AgentVersion | None, reason: Reason) -> Admitted:
+def _refused(claim: Claim, row: Claimed, version: AgentVersion | None, reason: Reason) -> Admitted:
     return Admitted(
         claim=claim,
         identity=_identity(claim, row, version),
         input_id=row.id,
         accepted_at=row.created_at,
-        member_principal=row.member.principal,
+        member_principal=f"member:{row.member_id}",
         member_name="",
         time_zone="UTC",
         persona="",

@@ -1,7 +1,7 @@
 """What a running turn may do at this instant, read again before every tool call."""
 
 from agents.conversations.models import Conversation
-from agents.definitions import versions
+from agents.definitions import usable
 from agents.members.models import Member
 from agents.turns.admission import granted_families
 from tools.boundary import exposure
@@ -20,7 +20,7 @@ def now(identity: RunIdentity) -> Authority | None:
     conversations = Conversation.objects.visible_to(member)
     if not conversations.filter(id=identity.conversation_id).exists():
         return None
-    version = versions.usable_now(member, identity.agent_id)
+    version = usable.newest_version(member, identity.agent_id)
     if version is None:
         return None
     ceiling = Tier(version.content["capability_ceiling"])

@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, ProgrammingError, connection, connections, transaction
 from guardian.shortcuts import assign_perm
 
-from agents.definitions import versions
+from agents.definitions import usable, versions
 from agents.definitions.models import Agent, AgentVersion
 from agents.members.models import Member
 from audit import canonical
@@ -146,7 +146,7 @@ def test_a_deleted_agent_disappears_and_its_versions_stay(alice: Member) -> None
     version = versions.create(actor=alice, content=content())
     versions.delete(actor=alice, agent_id=version.agent_id)
     assert not Agent.objects.visible_to(alice).filter(id=version.agent_id).exists()
-    assert versions.usable_now(alice, version.agent_id) is None
+    assert usable.newest_version(alice, version.agent_id) is None
     assert AgentVersion.objects.get(id=version.id).content == version.content
     with pytest.raises(NotFound):
         versions.delete(actor=alice, agent_id=version.agent_id)
@@ -173,6 +173,6 @@ def test_a_share_gives_the_newest_version(alice: Member, bob: Member) -> None:
     agent_id = versions.create(actor=alice, content=content()).agent_id
     assign_perm("definitions.use_agent", bob, Agent.objects.get(id=agent_id))
     versions.append(actor=alice, agent_id=agent_id, content=content("New"), expected_version=1)
-    usable = versions.usable_now(bob, agent_id)
-    assert usable is not None
-    assert (usable.number, usable.content["name"]) == (2, "New")
+    found = usable.newest_version(bob, agent_id)
+    assert found is not None
+    assert (found.number, found.content["name"]) == (2, "New")
