@@ -168,6 +168,7 @@ def _earlier(row: Input, message: Message) -> Accepted:
 
 def _write(member: Member, conversation: Conversation, message: Message, key: str) -> Accepted:
     agent = _agent(member, conversation, message.agent)
+    transaction.on_commit(publication.wake_workers)  # before the frames: it is waited for
     input_id, run_id = uuid4(), uuid4()
     (entry,) = append(
         conversation.id,
@@ -204,17 +205,12 @@ def _write(member: Member, conversation: Conversation, message: Message, key: st
         read_position=entry.position,
         title=conversation.title or _title(message.text),
     )
-    transaction.on_commit(publication.wake_workers)
     return Accepted(input_id, run_id, entry.position, InputStatus.QUEUED, True)
 
 
 def _agent(member: Member, conversation: Conversation, named: str | None) -> Agent:
     found: Agent | None
-    wanted: UUID | None
-    if named is None:
-        wanted = conversation.agent_id or default_agent_id()
-    else:
-        wanted = _as_id(named)
+    wanted = conversation.agent_id or default_agent_id() if named is None else _as_id(named)
     if wanted is not None:
         found = usable.by_id(member, wanted)
     else:

@@ -18,7 +18,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils.crypto import constant_time_compare
 
 from agents.members import tokens
-from agents.members.models import AccessToken, Member, TokenScope
+from agents.members.models import Member, TokenScope
 from audit.reasons import Reason
 from audit.refusals import Refusal
 
@@ -129,7 +129,7 @@ def again(credential: Credential) -> Credential | None:
     """The same proof looked at now; None when it no longer counts. For long-lived streams."""
     if credential.token_id is None:
         return from_session_key(credential.session_key)
-    token: AccessToken | None = AccessToken.objects.usable().filter(id=credential.token_id).first()
+    token = tokens.find_again(credential.token_id)
     if token is None:
         return None
     return Credential(

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
@@ -70,14 +71,19 @@ def find(text: str) -> AccessToken | None:
     """The usable token behind a clear text, its use stamped; None for anything else."""
     if not text.startswith(PREFIX) or len(text) > 100:
         return None
-    token = _usable(digest(text))
+    token = _usable("digest", digest(text))
     # Looked at here first: most calls come within the minute and need no statement.
     if token is not None and _is_stale(token.last_used_at):
         AccessToken.objects.filter(id=token.id).update(last_used_at=Now())
     return token
 
 
-def _usable(stored_digest: str) -> AccessToken | None:
+def find_again(token_id: UUID) -> AccessToken | None:
+    """The token a stream was opened with, if it is still usable."""
+    return _usable("id", token_id)
+
+
+def _usable(column: Literal["digest", "id"], value: str | UUID) -> AccessToken | None:
     """As `AccessToken.objects.usable()`, which takes a millisecond to become SQL; this is asked
     with every call.
     """
@@ -88,9 +94,9 @@ def _usable(stored_digest: str) -> AccessToken | None:
             f"SELECT token.id, token.scope, token.last_used_at, {columns}"
             " FROM members_accesstoken AS token"
             " JOIN members_member AS member ON member.id = token.member_id"
-            " WHERE token.digest = %s AND token.revoked_at IS NULL"
+            f" WHERE token.{column} = %s AND token.revoked_at IS NULL"
             " AND token.expires_at > statement_timestamp() AND member.is_active",
-            [stored_digest],
+            [value],
         )
         row = cursor.fetchone()
     if row is None:

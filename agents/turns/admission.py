@@ -4,7 +4,7 @@ A run that another worker began is taken up where its journal ends.
 """
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -28,7 +28,7 @@ from agents.journal.frames import Kind
 from agents.journal.prepared import Person
 from agents.turns import recovery
 from agents.turns.models import Turn
-from agents.turns.transcript import budget_characters
+from agents.turns.transcript import Message, Transcripts, budget_characters
 from audit import funnel
 from audit.reasons import Action, Reason
 from audit.refusals import Refusal
@@ -44,7 +44,8 @@ log = logging.getLogger(__name__)
 class Admitted:
     """A claimed run with everything frozen that its turn needs.
 
-    `refused` is set when the turn can only be ended; then `connection` is None. `past` is what
+    `refused` is set when the turn can only be ended; then `connection` is None. `opening` is the
+    history for the first model step, where it has been read already. `past` is what
     the engine has already seen; `segments` how many segments of each kind are already out.
     """
 
@@ -63,10 +64,21 @@ class Admitted:
     past: tuple[Event, ...] = (Began(),)
     segments: dict[str, int] = field(default_factory=dict)
     refused: Reason | None = None
+    opening: list[Message] | None = None
+
+    def history(self, transcripts: Transcripts) -> list[Message]:
+        """What the model sees of the conversation now."""
+        return transcripts.messages(
+            self.identity.conversation_id,
+            self.claim.run_id,
+            budget_characters=self.history_characters,
+        )
 
 
-def take(owner: str, *, lease_s: float) -> Admitted | None:
+def take(owner: str, *, lease_s: float, transcripts: Transcripts) -> Admitted | None:
     """Claim the oldest run that nobody works and start or take up its turn; None when idle.
+
+    The history for its first model step is read along.
 
     A fault while starting leaves the claim in place, so that the attempt counts and the run
     cannot loop for ever.
@@ -75,7 +87,10 @@ def take(owner: str, *, lease_s: float) -> Admitted | None:
     try:
         with transaction.atomic():
             taken = claims.claim(owner, limit=1, lease_s=lease_s)
-            return _admit(taken[0]) if taken else None
+            admitted = _admit(taken[0]) if taken else None
+        if admitted is None or admitted.refused is not None:
+            return admitted
+        return replace(admitted, opening=admitted.history(transcripts))
     except (OperationalError, InterfaceError):  # the database's trouble, not the run's
         raise
     except Exception:  # a poisoned run must not stop the others

@@ -62,6 +62,7 @@ class TurnHost:
         self._publisher = publisher
         self._transcripts = transcripts
         self._calls: dict[str, ToolCall] = {}
+        self._opening = admitted.opening
         self._asking = 0
         self._has_spoken = False
         self._offers = [ToolOffer(**told) for told in exposure.advertise(admitted.offered.values())]
@@ -71,12 +72,9 @@ class TurnHost:
 
     async def call_model(self, effect: CallModel) -> ModelAnswered:
         """One model request, streamed live; its drafts wait for what the controller decides."""
-        messages = await in_database(
-            self._transcripts.messages,
-            self.live.conversation_id,
-            self.live.turn_id,
-            budget_characters=self.admitted.history_characters,
-        )
+        messages, self._opening = self._opening, None
+        if messages is None:
+            messages = await in_database(self.admitted.history, self._transcripts)
         completed = await self._ask(effect.step, self._with_system(messages))
         self._asking = 0
         self._keep(effect.step, completed)

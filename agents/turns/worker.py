@@ -105,7 +105,12 @@ class Worker:
             if len(self._turns) + self._admitting < self._capacity:
                 self._admitting += 1
                 try:
-                    taken = await in_database(admission.take, self.owner, lease_s=self._lease_s)
+                    taken = await in_database(
+                        admission.take,
+                        self.owner,
+                        lease_s=self._lease_s,
+                        transcripts=self._transcripts,
+                    )
                 except DatabaseError as error:
                     log.warning("no run could be claimed (%s)", type(error).__name__)
                     await asyncio.sleep(RETRY_S)

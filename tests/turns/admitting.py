@@ -11,6 +11,7 @@ from agents.gateway.models import Deployment, ModelRole
 from agents.members.models import Member
 from agents.turns import admission
 from agents.turns.admission import Admitted
+from agents.turns.transcript import Transcripts
 
 
 def prepare() -> None:
@@ -39,7 +40,7 @@ def asked(member: Member, text: str = "Hello", **more: Any) -> Accepted:
 
 def take(accepted: Accepted, *, lease_s: float = 30) -> Admitted | None:
     """Take runs until this one comes; None when it does not come."""
-    while admitted := admission.take("tests", lease_s=lease_s):
+    while admitted := admission.take("tests", lease_s=lease_s, transcripts=Transcripts()):
         if admitted.claim.run_id == accepted.run_id:
             return admitted
     return None

@@ -20,6 +20,7 @@ from agents.members.models import Member
 from agents.turns import admission, answers, driver
 from agents.turns.answers import ModelCallEnded, Pending, Spent
 from agents.turns.models import Turn
+from agents.turns.transcript import Transcripts
 from audit.models import AuditEvent
 from audit.reasons import Reason
 from tests.turns.admitting import asked, prepare, take, took
@@ -30,7 +31,7 @@ from tools.effects.models import RunClaim
 pytestmark = pytest.mark.django_db
 
 # In a test's transaction, begin and commit are a savepoint and its release.
-STATEMENTS_TO_TAKE = 9
+STATEMENTS_TO_TAKE = 10
 STATEMENTS_TO_TAKE_NOTHING = 3
 STATEMENTS_TO_SETTLE = 10
 
@@ -101,7 +102,7 @@ def test_taking_and_settling_cost_a_fixed_number_of_statements(alice: Member) ->
 def test_looking_for_work_in_vain_costs_one_statement(alice: Member) -> None:
     claims.claim("tests", limit=10_000, lease_s=30)
     with CaptureQueriesContext(connection) as queries:
-        assert admission.take("tests", lease_s=30) is None
+        assert admission.take("tests", lease_s=30, transcripts=Transcripts()) is None
     assert len(queries) == STATEMENTS_TO_TAKE_NOTHING
 
 
