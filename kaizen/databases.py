@@ -7,6 +7,7 @@ from kaizen.environment import InvalidSetting
 
 POOL_MAX_CONNECTIONS = 10  # connections per process (measured budget, see ARCHITECTURE.md)
 POOL_WAIT_SECONDS = 10
+PREPARE_AFTER = 3  # executions of a statement on one connection
 
 
 def connection(
@@ -28,6 +29,10 @@ def connection(
     host = query.pop("host", "") or unquote(parts.hostname or "")
     options.update(query)
     if pooled:
+        # The same few dozen statements run for every message: planned once per connection they
+        # cost half. A pooler in between must keep sessions (PgBouncer: `pool_mode = session`).
+        options["server_side_binding"] = True
+        options["prepare_threshold"] = PREPARE_AFTER
         options["pool"] = {
             "min_size": 1,
             "max_size": POOL_MAX_CONNECTIONS,
