@@ -1,11 +1,12 @@
 """The closed set of durable frames and their public shape."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Union
 
 from django.db import models
 
 if TYPE_CHECKING:
     from agents.journal.models import Entry
+    from agents.journal.replay import Shown
 
 
 class Kind(models.TextChoices):
@@ -48,7 +49,7 @@ TERMINALS: Final = (
 )
 
 
-def frame(entry: "Entry") -> dict[str, Any]:
+def frame(entry: Union["Entry", "Shown"]) -> dict[str, Any]:
     """The public form of an entry: what SSE, WebSocket and JSON replay all send."""
     return {
         "event": entry.kind,

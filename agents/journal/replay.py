@@ -1,6 +1,7 @@
 """Reading a stream from a position. The primary database only: a replica may be behind."""
 
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -9,25 +10,36 @@ from django.db import connection
 from agents.journal.models import Entry, Stream
 
 PAGE_ENTRIES = 500  # one replay page; a reader asks again from the last position
+END: Final = 2**63 - 1  # above every position
 
 
-def after(stream_id: UUID, position: int, *, limit: int = PAGE_ENTRIES) -> list[Entry]:
+class Shown(NamedTuple):
+    """What people see of an entry, without the cost of a model instance: pages hold hundreds."""
+
+    position: int
+    run_id: UUID | None
+    input_id: UUID | None
+    kind: str
+    data: Any
+    at: datetime
+
+
+SHOWN: Final = (
+    "SELECT position, run_id, input_id, kind, data::text, at FROM journal_entry"
+    " WHERE stream_id = %s AND position"
+)
+
+
+def after(stream_id: UUID, position: int, *, limit: int = PAGE_ENTRIES) -> list[Shown]:
     """Up to `limit` entries with a higher position, in order."""
-    return list(
-        Entry.objects.filter(stream_id=stream_id, position__gt=position)
-        .defer("private")
-        .order_by("position")[:limit]
-    )
+    return _shown(f"{SHOWN} > %s ORDER BY position LIMIT %s", stream_id, position, limit)
 
 
-def before(stream_id: UUID, position: int, *, limit: int = PAGE_ENTRIES) -> list[Entry]:
+def before(stream_id: UUID, position: int, *, limit: int = PAGE_ENTRIES) -> list[Shown]:
     """Up to `limit` entries with a lower position, in order: the page above."""
-    newest_first = (
-        Entry.objects.filter(stream_id=stream_id, position__lt=position)
-        .defer("private")
-        .order_by("-position")[:limit]
-    )
-    return list(reversed(newest_first))
+    rows = _shown(f"{SHOWN} < %s ORDER BY position DESC LIMIT %s", stream_id, position, limit)
+    rows.reverse()
+    return rows
 
 
 def head(stream_id: UUID) -> int:
@@ -68,4 +80,13 @@ def for_model(stream_id: UUID, position: int, kinds: list[str]) -> list[Row]:
         return [
             Row(at, run_id, kind, orjson.loads(data), private and orjson.loads(private))
             for at, run_id, kind, data, private in cursor.fetchall()
+        ]
+
+
+def _shown(sql: str, stream_id: UUID, position: int, limit: int) -> list[Shown]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [stream_id, position, limit])
+        return [
+            Shown(at, run_id, input_id, kind, orjson.loads(data), when)
+            for at, run_id, input_id, kind, data, when in cursor.fetchall()
         ]

@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from agents.journal.frames import frame as public_frame
-from agents.journal.models import Entry
+from agents.journal.replay import Shown
 
 # Valid inside JSON text but line ends to many readers of event streams.
 _LINE_ENDS: Final = re.compile("[\x85\u2028\u2029]")
@@ -76,7 +76,7 @@ def durable(value: dict[str, Any], text: str) -> Frame:
     )
 
 
-def of_entry(entry: Entry) -> Frame:
+def of_entry(entry: Shown) -> Frame:
     """A journal entry as a frame."""
     value = public_frame(entry)
     return durable(value, orjson.dumps(value).decode())
