@@ -1,6 +1,6 @@
 """The chat page: the frames it opens with, and the pages above them."""
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -11,10 +11,12 @@ from django.views.decorators.http import require_safe
 from agents.conversations.models import Conversation
 from agents.definitions.bundling import default_agent_id
 from agents.definitions.models import Agent
-from agents.gateway.models import ModelRole, Role
+from agents.gateway.deployments import ANSWERING
+from agents.gateway.models import Role
 from agents.journal import replay
 from agents.journal.frames import Kind, frame
-from agents.journal.models import Entry
+from agents.journal.prepared import Prepared, instances
+from agents.journal.replay import Shown
 from agents.members.models import Member
 from agents.web import sidebar
 from agents.web.failures import refusals_as_json, refusals_as_pages
@@ -27,11 +29,36 @@ EARLIER_ENTRIES: Final = 300  # of one page above
 AGENTS_SHOWN: Final = 100
 
 
+class Choice(NamedTuple):
+    """An agent as the page offers it."""
+
+    id: UUID
+    name: str
+    description: str
+
+
+CHOICES: Final = Prepared(
+    Choice._make,
+    lambda marks: (
+        Agent.objects.usable_by(marks.person("member"))
+        .filter(mode="chat")
+        .order_by("-protected", "name")
+        .values_list(*Choice._fields)[:AGENTS_SHOWN]
+    ),
+)
+VISIBLE: Final = instances(
+    Conversation,
+    lambda marks: Conversation.objects.visible_to(marks.person("member")).filter(
+        id=marks.uuid("id")
+    ),
+)
+
+
 @require_safe
 @signed_in
 def home(request: HttpRequest, member: Member) -> HttpResponse:
     """A new chat. Nothing is stored before the first message."""
-    agents = _agents(member)
+    agents = CHOICES.rows(member=member.pk)
     wanted = request.GET.get("agent", "")
     chosen = next((agent for agent in agents if str(agent.id) == wanted), None)
     context = {
@@ -50,7 +77,7 @@ def home(request: HttpRequest, member: Member) -> HttpResponse:
 def conversation(request: HttpRequest, member: Member, conversation_id: UUID) -> HttpResponse:
     """One conversation with its newest frames."""
     found = _visible(member, conversation_id)
-    agents = _agents(member)
+    agents = CHOICES.rows(member=member.pk)
     chosen = next((agent for agent in agents if agent.id == found.agent_id), None)
     opening = _opening(
         member, found, _newest(found.id), chosen or _default(agents), request.GET.get("m")
@@ -94,17 +121,15 @@ def sidebar_list(request: HttpRequest, member: Member) -> HttpResponse:
 
 
 def _visible(member: Member, conversation_id: UUID) -> Conversation:
-    found: Conversation | None = (
-        Conversation.objects.visible_to(member).filter(id=conversation_id).first()
-    )
+    found = VISIBLE.first(member=member.pk, id=conversation_id)
     if found is None:
         raise NotFound()
     return found
 
 
-def _newest(conversation_id: UUID) -> list[Entry]:
+def _newest(conversation_id: UUID) -> list[Shown]:
     """The newest entries, starting with a question where earlier ones are left out."""
-    entries = replay.before(conversation_id, 2**63 - 1, limit=OPENING_ENTRIES)
+    entries = replay.before(conversation_id, replay.END, limit=OPENING_ENTRIES)
     if not entries or entries[0].position == 1:
         return entries
     first = next((at for at, each in enumerate(entries) if each.kind == Kind.INPUT_ACCEPTED), 0)
@@ -114,8 +139,8 @@ def _newest(conversation_id: UUID) -> list[Entry]:
 def _opening(
     member: Member,
     found: Conversation | None,
-    entries: list[Entry],
-    agent: Agent | None,
+    entries: list[Shown],
+    agent: Choice | None,
     wanted_position: str | None = None,
 ) -> dict[str, Any]:
     """What the browser code starts from; its types are in `chat.ts`."""
@@ -134,22 +159,17 @@ def _opening(
     }
 
 
-def _agents(member: Member) -> list[Agent]:
-    usable = Agent.objects.usable_by(member).filter(mode="chat")
-    return list(usable.order_by("-protected", "name")[:AGENTS_SHOWN])
-
-
-def _default(agents: list[Agent]) -> Agent | None:
+def _default(agents: list[Choice]) -> Choice | None:
     wanted = default_agent_id()
     return next((agent for agent in agents if agent.id == wanted), agents[0] if agents else None)
 
 
 def _chat_model() -> str:
     """`trial`, `connected`, or `none` where no deployment answers chats."""
-    role = ModelRole.objects.answering(Role.CHAT).first()
-    if role is None:
+    deployment = ANSWERING.first(role=Role.CHAT)
+    if deployment is None:
         return "none"
-    return "trial" if role.deployment.is_trial else "connected"
+    return "trial" if deployment.is_trial else "connected"
 
 
 def _position(text: str | None) -> int | None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -10,11 +11,18 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from agents.conversations import projection
+from agents.journal.prepared import Prepared
 from agents.members import roles
 from agents.members.credentials import not_authenticated
 from agents.members.models import Member
 from agents.web import sidebar
 
+GROUPS: Final = Prepared(
+    itemgetter(0),
+    lambda marks: Member.groups.through.objects.filter(
+        member_id=marks.integer("member")
+    ).values_list("group__name"),
+)
 PersonView = Callable[..., HttpResponse]
 
 
@@ -45,7 +53,7 @@ def page(
     status: int = 200,
 ) -> HttpResponse:
     """A page in the frame with sidebar and person."""
-    held = set(member.groups.values_list("name", flat=True))
+    held = set(GROUPS.rows(member=member.pk))
     frame = {
         "member": member,
         "groups": sidebar.groups_for(member, sidebar.zone_of(request, member)),

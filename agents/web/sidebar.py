@@ -3,17 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Any, Final, NamedTuple
+from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from agents.conversations.models import Conversation, Input
-from agents.journal import replay
+from agents.journal.models import Stream
+from agents.journal.prepared import Marks, Prepared
 from agents.members.models import Member
 
 SHOWN = 100  # entries in the sidebar; older ones are on their own page and in search
@@ -44,18 +46,39 @@ class Group:
     entries: list[Entry] = field(default_factory=list)
 
 
-def groups_for(member: Member, zone: ZoneInfo) -> list[Group]:
-    """A person's conversations that are not archived, grouped. Two queries."""
-    rows = list(
-        Conversation.objects.visible_to(member)
+class Listed(NamedTuple):
+    """What the sidebar reads of a conversation."""
+
+    id: UUID
+    title: str
+    pinned_at: datetime | None
+    active_at: datetime
+    read_position: int
+    running: bool
+    head: int | None
+
+
+def _listed(marks: Marks) -> QuerySet[Any, tuple[Any, ...]]:
+    streams = Stream.objects.filter(id=OuterRef("pk"))
+    listed: QuerySet[Any, tuple[Any, ...]] = (
+        Conversation.objects.visible_to(marks.person("member"))
         .kept()
         .exclude(title="")
         .annotate(
             running=Exists(Input.objects.open().filter(conversation=OuterRef("pk"))),
+            head=Subquery(streams.values("head")),
         )
-        .order_by(F("pinned_at").desc(nulls_last=True), "-active_at")[:SHOWN]
+        .order_by(F("pinned_at").desc(nulls_last=True), "-active_at")
+        .values_list(*Listed._fields)[:SHOWN]
     )
-    heads = replay.heads([row.id for row in rows])
+    return listed
+
+
+LISTED: Final = Prepared(Listed._make, _listed)
+
+
+def groups_for(member: Member, zone: ZoneInfo) -> list[Group]:
+    """An active person's conversations that are not archived, grouped. One query."""
     today = timezone.now().astimezone(zone).date()
     dated = [
         (
@@ -65,10 +88,10 @@ def groups_for(member: Member, zone: ZoneInfo) -> list[Group]:
                 title=row.title,
                 pinned=row.pinned_at is not None,
                 running=row.running,
-                unread=heads.get(row.id, 0) > row.read_position,
+                unread=(row.head or 0) > row.read_position,
             ),
         )
-        for row in rows
+        for row in LISTED.rows(member=member.pk)
     ]
     return in_groups(dated)
 
