@@ -128,7 +128,7 @@ def _locked(actor: Actor, artifact_id: UUID) -> Artifact:
     artifact: Artifact | None = (
         Artifact.objects.editable_by(actor)
         .filter(id=artifact_id)
-        .select_for_update(of=("self",))
+        .select_for_update(of=("self",), no_key=True)
         .first()
     )
     if artifact is not None:

@@ -55,7 +55,7 @@ def reconcile(bundle: Bundle) -> bool:
     """Bring one bundle's rows to what source says; True when a version was appended."""
     digest = canonical.digest(bundle.content)
     with transaction.atomic():
-        agent = Agent.objects.select_for_update().filter(id=bundle.agent_id).first()
+        agent = Agent.objects.select_for_update(no_key=True).filter(id=bundle.agent_id).first()
         if agent is not None:
             newest = AgentVersion.objects.get(agent=agent, number=agent.head)
             if newest.digest == digest and agent.deleted_at is None:
