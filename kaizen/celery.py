@@ -97,6 +97,11 @@ BEAT: Final[dict[str, dict[str, Any]]] = {
         "schedule": 60.0,
         "options": {"queue": MAINTENANCE, "expires": 60.0},
     },
+    "forget-what-is-over": {
+        "task": "members.forget_what_is_over",
+        "schedule": 3_600.0,
+        "options": {"queue": MAINTENANCE, "expires": 3_600.0},
+    },
     "forget-kept-answers": {
         "task": "api.forget_kept_answers",
         "schedule": 3_600.0,

@@ -48,3 +48,13 @@ def clear(throttle_key: str) -> None:
     """Forget the failures after a successful sign-in."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM members_signinfailure WHERE key = %s", [throttle_key])
+
+
+def forget_past() -> None:
+    """Remove the counts of windows that have passed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM members_signinfailure"
+            " WHERE window_started_at < clock_timestamp() - make_interval(secs => %s)",
+            [WINDOW_S],
+        )
