@@ -14,11 +14,11 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.utils.crypto import constant_time_compare
 
 from agents.members import tokens
 from agents.members.models import Member, TokenScope
+from agents.members.sessions import SessionStore
 from audit.reasons import Reason
 from audit.refusals import Refusal
 
