@@ -28,6 +28,8 @@ def create(
     """A new token of the actor and its clear text, which is never stored or shown again."""
     moment = now or timezone.now()
     with transaction.atomic():
+        # One after another, or requests at the same moment would each find room for one more.
+        Member.objects.select_for_update(no_key=True).get(pk=actor.pk)
         if AccessToken.objects.visible_to(actor).usable().count() >= MAX_ACTIVE_TOKENS:
             raise Refusal(Reason.LIMIT_REACHED, "Revoke a token you no longer use first.")
         text = PREFIX + secrets.token_urlsafe(32)
