@@ -7,11 +7,10 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from agents.conversations.projection import MAX_PROBLEMS, PATH_CHARACTERS
 from audit.reasons import Reason
 from audit.refusals import FieldProblem
 
-MAX_PROBLEMS: Final = 50  # enough to correct a form, not enough to be an echo
-PATH_CHARACTERS: Final = 100
 MAX_POSITION: Final = 2**53
 
 _REASONS: Final = {

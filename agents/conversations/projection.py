@@ -14,6 +14,8 @@ from audit.reasons import Reason
 from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, RateLimited, Refusal
 
 ACCEPTED_STATUS: Final = 202
+MAX_PROBLEMS: Final = 50  # enough to correct a form, not enough to be an echo
+PATH_CHARACTERS: Final = 100
 
 # Statuses of refusals that are not told by their class; everything else is a conflict of states.
 _STATUSES: Final[Mapping[Reason, int]] = {
@@ -61,7 +63,10 @@ def status(refusal: Refusal) -> int:
 
 def error(refusal: Refusal) -> dict[str, Any]:
     """The body of a refusal; a conflict over versions names the current one with its field."""
-    fields: list[dict[str, Any]] = [dict(field) for field in refusal.fields]
+    fields: list[dict[str, Any]] = [
+        {**field, "field": field["field"][:PATH_CHARACTERS]}
+        for field in refusal.fields[:MAX_PROBLEMS]
+    ]
     if isinstance(refusal, Conflict) and refusal.current is not None:
         fields.append(
             {

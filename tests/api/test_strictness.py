@@ -6,6 +6,7 @@ import random
 import time
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -182,6 +183,18 @@ def test_no_odd_value_makes_a_fault(as_ada: Caller, paths: dict[str, str]) -> No
 )
 def test_no_odd_address_makes_a_fault(as_ada: Caller, path: str) -> None:
     assert as_ada.get(path, Accept="application/json").status_code < 500
+
+
+@pytest.mark.parametrize("inside", ["", "content"])
+def test_an_error_is_no_echo_of_a_large_body(as_ada: Caller, inside: str) -> None:
+    body: Any = {f"{number}{'x' * 500}": 0 for number in range(1_000)}
+    opened = as_ada.post("/api/conversations", {}, key=str(uuid.uuid4())).json()
+    path = "/api/agents" if inside else f"/api/conversations/{opened['id']}/inputs"
+    answer = as_ada.post(path, {inside: body} if inside else body, key=str(uuid.uuid4()))
+    assert answer.status_code == 422
+    fields = answer.json()["error"]["fields"]
+    assert len(fields) == 50
+    assert max(len(field["field"]) for field in fields) == 100
 
 
 @pytest.mark.parametrize("header", ["", "x" * 201, "caf\u00e9", " inner\u0000"])

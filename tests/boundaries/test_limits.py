@@ -14,7 +14,7 @@ SMALLEST_TELLING = 2_000
 INTERNAL: dict[str, str] = {
     "kaizen": "bounds processes and connections of the machine, not people's work",
     "agents.engine": "imports nothing; `agents.turns` declares its bounds",
-    "agents/api/fields.py MAX_PROBLEMS": "length of an error message",
+    "agents/conversations/projection.py MAX_PROBLEMS": "length of an error message",
     "agents/api/fields.py MAX_POSITION": "a property of doubles, not a choice",
     "agents/api/model_roles.py MAX_DEPLOYMENTS": "length of a list that is short in practice",
     "agents/gateway/failures.py MAX_ERROR_BODY_BYTES": "how much of an error page is looked at",
