@@ -190,3 +190,15 @@ def test_no_page_needs_more_than_the_policy_allows(
             ), path
         assert " onclick=" not in page, path
         assert "<style" not in page, path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/admin/audit/auditevent/?action=%00",
+        "/admin/members/member/?username__exact=%00",
+        "/admin/members/member/?q=a&username__exact=b%00",
+    ],
+)
+def test_a_filter_that_no_column_takes_is_a_bad_request(ada: Member, path: str) -> None:
+    assert signed_in(ada).get(path).status_code == 400
