@@ -40,7 +40,9 @@ def append(*, actor: Member, agent_id: UUID, content: Any, expected_version: int
     try:
         with transaction.atomic():
             agent = (
-                Agent.objects.editable_by(actor).select_for_update(of=("self",), no_key=True).get(id=agent_id)
+                Agent.objects.editable_by(actor)
+                .select_for_update(of=("self",), no_key=True)
+                .get(id=agent_id)
             )
             if agent.head != expected_version:
                 raise Conflict(current=agent.head)
