@@ -31,6 +31,7 @@ from agents.turns.transcript import Transcripts
 from tools.effects import claims
 
 POLL_S: Final = 1.0  # how long a lost wake-up may delay a run
+BACKLOG_S: Final = 0.02  # before looking for more; the run just taken goes first
 PARALLEL_CLAIMS: Final = 4  # admissions under way at once
 RETRY_S: Final = 1.0  # after the database or Redis could not be reached
 DRAIN_S: Final = 10.0  # how long a stopping worker waits for its turns to give back
@@ -49,7 +50,8 @@ class Worker:
         self._lease_s = lease_s
         self._turns: dict[UUID, DrivenTurn] = {}
         self._admitting = 0
-        self._look = asyncio.Event()
+        # One ticket sends one claimer to look, so that others do not get in its way.
+        self._tickets: asyncio.Queue[None] = asyncio.Queue(PARALLEL_CLAIMS)
         self._publisher = LivePublisher()
         self._transcripts = Transcripts()
         self._stopping = asyncio.Event()
@@ -84,7 +86,8 @@ class Worker:
     async def _drain(
         self, duties: list[asyncio.Task[None]], claiming: list[asyncio.Task[None]]
     ) -> None:
-        self._look.set()
+        for _ in claiming:
+            self._look()
         await asyncio.wait(claiming, timeout=DRAIN_S)  # what is being claimed is given back too
         publisher, *others = duties
         for duty in (*others, *claiming):
@@ -98,30 +101,40 @@ class Worker:
         await asyncio.gather(*duties, *claiming, return_exceptions=True)
         await sessions.close()
 
+    def _look(self) -> None:
+        """Let one claimer look for a run; as many tickets as claimers are enough."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self._tickets.put_nowait(None)
+
     async def _claim(self) -> None:
-        """Take runs while there are any, then wait for a wake-up or the poll."""
+        """Look for a run at a ticket, now and then without one, and soon after each success."""
+        pause_s = 0.0
         while not self._stopping.is_set():
-            taken = None
-            if len(self._turns) + self._admitting < self._capacity:
-                self._admitting += 1
-                try:
-                    taken = await in_database(
-                        admission.take,
-                        self.owner,
-                        lease_s=self._lease_s,
-                        transcripts=self._transcripts,
-                    )
-                except DatabaseError as error:
-                    log.warning("no run could be claimed (%s)", type(error).__name__)
-                    await asyncio.sleep(RETRY_S)
-                finally:
-                    self._admitting -= 1
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._tickets.get(), pause_s)
+            taken = await self._take()
             if taken is not None:
                 self._drive(taken)
-                continue
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._look.wait(), POLL_S)
-            self._look.clear()
+            pause_s = POLL_S if taken is None else BACKLOG_S
+
+    async def _take(self) -> admission.Admitted | None:
+        """A claimed run, within the capacity and as far as the database can be reached."""
+        if len(self._turns) + self._admitting >= self._capacity:
+            return None
+        self._admitting += 1
+        try:
+            return await in_database(
+                admission.take,
+                self.owner,
+                lease_s=self._lease_s,
+                transcripts=self._transcripts,
+            )
+        except DatabaseError as error:
+            log.warning("no run could be claimed (%s)", type(error).__name__)
+            await asyncio.sleep(RETRY_S)
+            return None
+        finally:
+            self._admitting -= 1
 
     def _drive(self, admitted: admission.Admitted) -> None:
         run_id = admitted.claim.run_id
@@ -132,7 +145,7 @@ class Worker:
     def _forget(self, run_id: UUID, turn: DrivenTurn) -> None:
         if self._turns.get(run_id) is turn:
             del self._turns[run_id]
-        self._look.set()
+        self._look()
 
     async def _renew(self) -> None:
         """Extend every lease; what could not be extended is lost, what is to stop is stopped."""
@@ -187,7 +200,7 @@ class Worker:
         elif payload == STOP:
             with contextlib.suppress(DatabaseError):
                 await self._renew()
-        self._look.set()
+        self._look()
 
 
 def _conversation_asked_for(payload: bytes) -> str | None:
