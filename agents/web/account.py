@@ -22,6 +22,7 @@ SCOPES: Final = (
     (TokenScope.WRITE, _("Read and write")),
     (TokenScope.ADMIN, _("Everything you may do")),
 )
+SCOPE_LABELS: Final = {str(scope): label for scope, label in SCOPES}
 
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _page(
         "profile_form": profile_form or ProfileForm(instance=member),
         "token_form": token_form or TokenForm(),
         "themes": Theme.choices,
-        "tokens": usable,
+        "tokens": [(token, SCOPE_LABELS[token.scope]) for token in usable],
         "new_token": new_token,
     }
     return page(request, member, "registration/account.html", context, status=status)

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.formats import number_format
 from django.utils.module_loading import import_string
 from django.views.decorators.http import require_safe
 
@@ -13,6 +14,8 @@ from agents.web.shell import page, signed_in
 @signed_in
 def limits(request: HttpRequest, member: Member) -> HttpResponse:
     """One table of every limit: what it bounds, how much, in which unit."""
-    return page(
-        request, member, "agents/limits.html", {"limits": import_string(settings.LIMITS_SHOWN)()}
-    )
+    rows = [
+        (each.meaning, number_format(each.value, force_grouping=True), each.unit)
+        for each in import_string(settings.LIMITS_SHOWN)()
+    ]
+    return page(request, member, "agents/limits.html", {"limits": rows})
