@@ -5,7 +5,7 @@ from functools import wraps
 from pathlib import Path
 
 from django.conf import settings
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -42,12 +42,13 @@ def refusals_as_pages(view: View) -> View:
 
 
 @require_safe
-def service_worker(request: HttpRequest) -> FileResponse:
+def service_worker(request: HttpRequest) -> HttpResponse:
     """The code that shows the offline page. It stands at the root because it serves all pages."""
     built = Path(settings.BASE_DIR) / "templates" / "static" / "build" / "offline.js"
     if not built.is_file():
         raise Http404
-    response = FileResponse(built.open("rb"), content_type="text/javascript; charset=utf-8")
+    # Read whole: it is short, and files answered in pieces make Django warn under ASGI.
+    response = HttpResponse(built.read_bytes(), content_type="text/javascript; charset=utf-8")
     response["Cache-Control"] = "no-cache"
     return response
 
