@@ -6,3 +6,4 @@ from django.apps import AppConfig
 class GatewayConfig(AppConfig):
     name = "agents.gateway"
     label = "gateway"
+    verbose_name = "Models"

@@ -27,6 +27,10 @@ class Member(AbstractUser):
     theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
     shortcuts_enabled = models.BooleanField(default=True)
 
+    class Meta(AbstractUser.Meta):
+        verbose_name = "person"
+        verbose_name_plural = "people"
+
     def name_shown(self) -> str:
         """The display name, or the sign-in name while none is set."""
         return self.display_name or self.username

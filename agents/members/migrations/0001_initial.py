@@ -130,8 +130,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "user",
-                "verbose_name_plural": "users",
+                "verbose_name": "person",
+                "verbose_name_plural": "people",
                 "abstract": False,
             },
             managers=[
