@@ -64,7 +64,7 @@ class NeverDeleted(admin.ModelAdmin):  # type: ignore[type-arg]  # takes no para
 @admin.register(Deployment)
 class DeploymentAdmin(NeverDeleted):
     form = DeploymentForm
-    list_display = ("name", "model", "origin", "tool_calls", "is_trial", "enabled")
+    list_display = ("name", "enabled", "is_trial", "model", "tool_calls", "origin")
     list_filter = ("enabled", "tool_calls", "is_trial")
     search_fields = ("name", "model")
 
