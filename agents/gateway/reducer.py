@@ -24,6 +24,7 @@ from agents.gateway.events import (
 from agents.gateway.fragments import CallJoiner, TooManyCalls
 from agents.gateway.sse import END_MARK
 from agents.gateway.thinking import TagSplitter
+from audit.limits import limit
 
 # The model came to its own end: what was streamed decides between an answer and calls.
 NORMAL_LABELS = frozenset(
@@ -50,6 +51,10 @@ BROKEN_LABELS = frozenset(
 )
 
 MAX_TOKEN_COUNT = 2**31 - 1
+# Far over what models can say at once; more would be a page that no browser opens any more.
+MAX_CHARACTERS = limit(
+    "model.text", 800_000, "characters", "Length of one model answer with its thinking."
+)
 
 
 class Reducer:
@@ -67,6 +72,7 @@ class Reducer:
         self._joiner = CallJoiner()
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._characters = 0  # of both
         self._usage: Any = None
         self._leading_blank: str | None = ""  # None once the answer has begun
         self._torn: dict[bool, str] | None = None  # only after a chunk with half a character
@@ -277,6 +283,13 @@ class Reducer:
     def _close_run(self) -> None:
         said = self._run[0] if len(self._run) == 1 else "".join(self._run)
         self._run.clear()
+        room = MAX_CHARACTERS - self._characters
+        if len(said) > room:
+            said = said[:room]
+            self.failure = self.failure or failures.garbage(retryable=False)
+        self._characters += len(said)
+        if not said:
+            return
         if self._run_thinks:
             self._thinking.append(said)
             self._events.append(ThinkingDelta(said))

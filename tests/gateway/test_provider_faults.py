@@ -11,6 +11,7 @@ from agents.gateway import stream
 from agents.gateway.connection import Timeouts
 from agents.gateway.events import FAILURES, CallRefusal, TextDelta, ToolOffer
 from agents.gateway.providers import openai_compatible
+from agents.gateway.reducer import MAX_CHARACTERS
 from audit.reasons import ErrorClass, Reason
 from tests.gateway.conftest import HELLO, connect, gather, outcome, said
 from tests.gateway.raw_server import Reply, chunk, events, serving
@@ -189,6 +190,23 @@ async def test_a_server_that_does_not_stream_is_understood() -> None:
     async with serving(reply) as server:
         got = await gather(openai_compatible.attempt(connect(server.url), HELLO))
     assert (outcome(got).end, outcome(got).text) == ("complete", "All at once.")
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_an_answer_without_end_is_cut_and_counts_as_broken(streams: bool) -> None:
+    piece = "again and again " * 1_000
+    if streams:
+        reply = Reply([events(chunk(content=piece), done=False) for _ in range(200)])
+    else:
+        message = {"role": "assistant", "content": piece * 200}
+        body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+        reply = Reply([events(body, done=False)[6:]], headers=JSON)
+    async with serving(reply) as server:
+        got = await gather(openai_compatible.attempt(connect(server.url), HELLO))
+    ended = outcome(got)
+    assert ended.failure is not None
+    assert (ended.end, ended.failure.code) == ("failed", Reason.PROVIDER_GARBAGE)
+    assert len(ended.text) == len(said(got, TextDelta)) == MAX_CHARACTERS
 
 
 async def test_halves_of_a_character_in_two_chunks_meet() -> None:
