@@ -1,6 +1,5 @@
 """The administration site: one sign-in, one look, and only for those whose role says so."""
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any, cast
 
@@ -52,7 +51,7 @@ class KaizenAdminSite(AdminSite):
         request.current_app = self.name
         return cast(TemplateResponse, view(request))
 
-    def admin_view(self, view: Any, cacheable: bool = False) -> Callable[..., Any]:
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         """Every page of the site. Filters become SQL as they are, so a NUL is turned away here."""
         inner = super().admin_view(view, cacheable)
 
