@@ -196,6 +196,15 @@ def test_an_unsent_message_is_kept_and_can_be_sent(signed_in: Callable[..., Page
     expect(page.locator(".turn")).to_have_count(1)
 
 
+def test_a_message_after_signing_out_elsewhere_is_kept_and_says_why(
+    signed_in: Callable[..., Page],
+) -> None:
+    page = signed_in()
+    page.context.clear_cookies(name="sessionid")
+    send(page, "say: Too late.")
+    expect(page.get_by_role("alert")).to_contain_text("Not sent. You are signed out.")
+
+
 def test_a_draft_survives_reload_in_its_own_conversation(signed_in: Callable[..., Page]) -> None:
     page = signed_in()
     send(page, "say: Hello.")

@@ -1,5 +1,7 @@
 // Requests to our own server. Failures are values: callers always know what to show.
 
+import { say } from "./strings.ts";
+
 export type Reply<Body> =
   | { readonly ok: true; readonly status: number; readonly body: Body }
   | { readonly ok: false; readonly status: number; readonly message: string };
@@ -39,7 +41,9 @@ export async function request<Body>(address: string, options: Options = {}): Pro
     });
     const parsed: unknown = response.status === 204 ? null : await response.json().catch(() => null);
     if (response.ok) return { ok: true, status: response.status, body: parsed as Body };
-    return { ok: false, status: response.status, message: messageOf(parsed) };
+    // What the server says of missing proof is meant for programs, which have tokens.
+    const message = response.status === 401 ? say.signedOut() : messageOf(parsed);
+    return { ok: false, status: response.status, message };
   } catch {
     return { ok: false, status: 0, message: "" };
   }
