@@ -4,7 +4,8 @@ from typing import Any
 
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -25,4 +26,12 @@ class SignIn(LoginView):
 
 
 class SignOut(LogoutView):
-    """Ends the session; POST only, as Django has it."""
+    """Ends the session; POST only, as Django has it.
+
+    Browsers keep whole pages for their Back button and ask nobody before they show them again.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = super().dispatch(request, *args, **kwargs)
+        response["Clear-Site-Data"] = '"cache"'
+        return response

@@ -1,11 +1,13 @@
 """Signing in and out, in words a person understands."""
 
+import os
 from collections.abc import Callable
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests import browser as chromium
 from tests.journeys.conftest import sign_in
-from tests.stack import Person
+from tests.stack import Person, Stack
 
 
 def test_it_lets_a_member_in_and_out(
@@ -18,6 +20,32 @@ def test_it_lets_a_member_in_and_out(
     expect(page.get_by_role("heading", name="Sign in to Kaizen")).to_be_visible()
     page.goto("/")
     expect(page.get_by_role("heading", name="Sign in to Kaizen")).to_be_visible()
+
+
+def test_the_back_button_shows_nothing_of_a_person_who_left(
+    browser: Browser, stack: Stack, person: Callable[..., Person]
+) -> None:
+    path = chromium.find()
+    assert path is not None
+    # The driver switches off what browsers do: keeping whole pages for the Back button.
+    keeping = browser.browser_type.launch(
+        executable_path=path,
+        args=["--no-sandbox"] if os.geteuid() == 0 else [],
+        ignore_default_args=["--disable-back-forward-cache"],
+    )
+    page = keeping.new_context(base_url=stack.url).new_page()
+    sign_in(page, person("alice"))
+    page.goto("/conversations")
+    page.goto("/account")
+    page.get_by_role("button", name="Alice").click()
+    page.get_by_role("menuitem", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in to Kaizen")).to_be_visible()
+    for _ in range(2):
+        page.evaluate("history.back()")
+        page.wait_for_timeout(500)
+        expect(page.get_by_role("heading", name="Sign in to Kaizen")).to_be_visible()
+        expect(page.get_by_role("button", name="Alice")).to_have_count(0)
+    keeping.close()
 
 
 def test_it_says_plainly_that_a_password_is_wrong(

@@ -34,7 +34,11 @@ const DOERS: Readonly<Record<string, (element: HTMLElement) => void>> = {
   "toggle-sidebar": toggleSidebar,
   search: openSearch,
   shortcuts: openShortcuts,
-  "forget-drafts": forgetDrafts,
+  "forget-drafts": () => {
+    forgetDrafts();
+    // The answer clears what the browser keeps of other pages; this one it keeps only afterwards.
+    addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+  },
   "close-dialog": (element) => element.closest("dialog")?.close(),
   copy: (element) => void copy(element.dataset.text ?? "", say.codeCopied()),
   submit: (element) => element.closest("form")?.requestSubmit(),
