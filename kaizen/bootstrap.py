@@ -70,13 +70,24 @@ def install_packages() -> None:
     if not venv_works():
         make_venv()
     say("installing the packages of requirements.txt (first time: about 200 MB)")
-    uv = install_uv()
-    if uv:
-        run([uv, "pip", "install", "--python", VENV_PYTHON, *hashed(LOCK)], "installing packages")
-    else:
+    if not installed_with_uv():
         run([VENV_PYTHON, "-m", "pip", "install", *hashed(LOCK)], "installing packages")
     write(stamp, wanted)
     say(f"packages installed in {time.monotonic() - began:.0f} s")
+
+
+def installed_with_uv() -> bool:
+    """The quick way. It has settings of its own for proxies and certificates, so where it cannot
+    reach the packages pip may still be able to.
+    """
+    uv = install_uv()
+    if uv is None:
+        return False
+    words = [uv, "pip", "install", "--python", VENV_PYTHON, *hashed(LOCK)]
+    if subprocess.run(words).returncode == 0:
+        return True
+    say("uv could not install the packages; trying pip")
+    return False
 
 
 def venv_works() -> bool:
