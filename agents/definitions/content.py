@@ -34,6 +34,8 @@ OPTIONAL: Final = {
     "meta": {},
 }
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
+# A name that turns the reading direction of what follows can pass for another one.
+DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -71,6 +73,7 @@ def _name(value: Any) -> bool:
         and len(value.strip()) > 0
         and len(value) <= NAME_CHARACTERS
         and not UNPRINTABLE.search(value)
+        and not DIRECTION.search(value)
         and "\n" not in value
     )
 

@@ -75,6 +75,7 @@ def test_only_an_object_is_a_definition(content: Any) -> None:
         ("name", "   "),
         ("name", "two\nlines"),
         ("name", "bell\x07"),
+        ("name", "nezi\u202eaK"),
         ("name", "x" * 101),
         ("name", ["Helper"]),
         ("persona", " \n "),
