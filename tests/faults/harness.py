@@ -142,6 +142,23 @@ class House:
     def pause(self, name: str) -> None:
         self.workers[name].send_signal(signal.SIGSTOP)
 
+    def rest(self, name: str) -> None:
+        """Pause a worker between two transactions, so that it holds no lock while it rests."""
+        until(lambda: self._paused_idle(name), f"{name} rests", READY_S)
+
+    def _paused_idle(self, name: str) -> bool:
+        self.pause(name)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND application_name = %s AND xact_start IS NOT NULL",
+                [self.application(name)],
+            )
+            if cursor.fetchone() == (0,):
+                return True
+        self.resume(name)
+        return False
+
     def resume(self, name: str) -> None:
         self.workers[name].send_signal(signal.SIGCONT)
 

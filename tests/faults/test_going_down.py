@@ -26,7 +26,7 @@ def started(crowd: Crowd) -> bool:
 def test_a_worker_that_is_asked_to_end_gives_its_turns_back(house: House, crowd: Crowd) -> None:
     leaving, *others = house.crew(2)
     for name in others:
-        house.pause(name)
+        house.rest(name)
     for _ in range(4):
         crowd.ask("tokens: 40 @ 20/s\n")
     until(lambda: started(crowd), "all have started")
@@ -63,7 +63,7 @@ def test_an_answer_whose_commit_was_cut_off_is_not_asked_for_again(
 ) -> None:
     name, *others = house.crew(1)
     for other in others:
-        house.pause(other)
+        house.rest(other)
     asked = crowd.ask("tokens: 20 @ 40/s\n")
     until(lambda: started(crowd), "it has started")
     lane = RunClaim.objects.get(run_id=asked.run_id).lane

@@ -58,7 +58,7 @@ class Pair:
 def pair(house: House) -> Pair:
     lost, *others = house.crew(2)
     for name in others:
-        house.pause(name)
+        house.rest(name)
     return Pair(house, lost, others)
 
 
@@ -81,7 +81,7 @@ def wrote(asked: Accepted) -> int:
 @pytest.mark.req("INP-019", "ENG-019")
 def test_killed_while_it_claims(pair: Pair, crowd: Crowd) -> None:
     conversation = inputs.open_conversation(member=crowd.member)
-    pair.house.pause(pair.lost)
+    pair.house.rest(pair.lost)
     asked = crowd.ask(PLAIN, conversation.id)
     with held(STREAM, [conversation.id]):
         pair.house.resume(pair.lost)
