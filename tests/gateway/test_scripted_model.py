@@ -118,7 +118,7 @@ async def test_tokens_are_counted_and_paced(reply: Any) -> None:
     started = time.monotonic()
     paced = outcome(await reply("tokens: 10 @ 50/s"))
     assert len(paced.text.split()) == 10
-    assert 0.15 <= time.monotonic() - started < 5
+    assert time.monotonic() - started >= 0.15
 
 
 async def test_it_tells_who_asked_what_and_who_went_away(scripted_url: str, ask: Ask) -> None:

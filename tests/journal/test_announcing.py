@@ -14,6 +14,7 @@ from django.db import transaction
 from agents.journal import publication
 from agents.journal.append import Draft, append, open_stream
 from agents.journal.frames import Kind, frame
+from tests.patience import promised
 
 LISTEN_S = 5.0
 
@@ -98,7 +99,7 @@ def test_an_outage_costs_one_short_timeout_and_no_entry(
         for _ in range(10):
             append(stream, [Draft(Kind.NOTICE, {})])
         spent = time.monotonic() - began
-    assert publication.SOCKET_TIMEOUT_S <= spent < publication.SOCKET_TIMEOUT_S + 1.5
+    assert publication.SOCKET_TIMEOUT_S <= spent < promised(publication.SOCKET_TIMEOUT_S)
     assert append(stream, [Draft(Kind.NOTICE, {})])[0].position == 11
 
 
@@ -108,4 +109,4 @@ def test_a_refused_connection_does_not_delay_the_commit(
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     began = time.monotonic()
     append(stream, [Draft(Kind.NOTICE, {})])
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < promised(1.0)

@@ -27,7 +27,7 @@ from agents.members.models import Member, TokenScope
 from audit.refusals import NotFound
 from tests.stack import free_port
 
-RECEIVE_S = 8.0
+RECEIVE_S = 20.0
 
 
 class Server:

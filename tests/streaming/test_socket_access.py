@@ -15,6 +15,7 @@ from agents.journal.offloading import in_database
 from agents.members import tokens
 from agents.members.models import Member, TokenScope
 from agents.streaming.listener import CloseCode
+from tests.patience import promised
 from tests.streaming.conftest import Scene, Server, make_scene, reading
 
 REVOKED_WITHIN_S = 5.0
@@ -111,7 +112,7 @@ async def test_a_token_that_ends_ends_its_sockets(
             await in_database(deactivate, own_scene.member)
         started = time.monotonic()
         assert await alice.closed() == CloseCode.NOT_SIGNED_IN
-        assert time.monotonic() - started < REVOKED_WITHIN_S
+        assert time.monotonic() - started < promised(REVOKED_WITHIN_S)
 
 
 @pytest.mark.parametrize("way", ["sign out", "password", "deactivate"])
@@ -132,7 +133,7 @@ async def test_a_session_that_ends_ends_its_sockets(
             )
         started = time.monotonic()
         assert await alice.closed() == CloseCode.NOT_SIGNED_IN
-        assert time.monotonic() - started < REVOKED_WITHIN_S
+        assert time.monotonic() - started < promised(REVOKED_WITHIN_S)
 
 
 async def test_a_conversation_that_is_deleted_ends_its_sockets_and_no_others(
