@@ -25,5 +25,7 @@ AGENT_LOOP_TOOL_NAMES: Final = frozenset(
         "update_artifact",
         # read: reads an exact version by line ranges, which an update must build on
         "read_artifact",
+        # read: looks up tools of a large catalogue, of which a model is shown only a part at once
+        "tool_search",
     }
 )

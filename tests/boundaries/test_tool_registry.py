@@ -20,6 +20,7 @@ NAMES = {
     "create_artifact",
     "update_artifact",
     "read_artifact",
+    "tool_search",
 }
 # Two families are barred for good: tickets, and a protocol of action cards.
 BARRED = re.compile(r"(ticket|action_?card)")
@@ -82,7 +83,7 @@ def reaching_a_writer(one: Source) -> list[str]:
 @pytest.mark.req("REG-002")
 def test_the_set_holds_exactly_these_names() -> None:
     assert AGENT_LOOP_TOOL_NAMES == NAMES
-    assert len(AGENT_LOOP_TOOL_NAMES) == 7
+    assert len(AGENT_LOOP_TOOL_NAMES) == 8
     assert isinstance(AGENT_LOOP_TOOL_NAMES, frozenset)
 
 

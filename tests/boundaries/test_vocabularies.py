@@ -54,6 +54,7 @@ TOOLS = {
     "create_artifact",
     "update_artifact",
     "read_artifact",
+    "tool_search",
 }
 OUTCOMES = {
     "success",

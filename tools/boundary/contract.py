@@ -3,10 +3,13 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from audit.reasons import ErrorClass, Reason
+
+if TYPE_CHECKING:
+    from tools.boundary.memory import RunMemory
 
 Answer = TypeVar("Answer")
 Json = dict[str, Any]
@@ -52,7 +55,8 @@ class Presentation:
 class ToolResult:
     """What a tool returns. Foreseen failures are `error` results; only faults raise.
 
-    `payload` is JSON for the model before projection; `sources` is evidence lineage.
+    `payload` is JSON for the model before projection; `sources` is evidence lineage; `discovered`
+    names tools of the run's catalogue that the model should see from its next step on.
     """
 
     outcome: Literal["success", "error", "pending_confirmation"]
@@ -62,6 +66,7 @@ class ToolResult:
     error_class: ErrorClass | None = None
     failure_domain: Literal["tool", "caller"] = "tool"
     repair: RepairDirective | None = None
+    discovered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,26 @@ class InDatabase(Protocol):
 
 
 @dataclass(frozen=True)
+class Findable:
+    """What a search may read of one tool of the run's frozen catalogue."""
+
+    name: str
+    label: str
+    description: str
+    intent_hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ToolContext:
-    """Everything a tool is handed besides its arguments. `call_id` is ours and never repeats."""
+    """Everything a tool is handed besides its arguments. `call_id` is ours and never repeats.
+
+    `catalogue` is the run's frozen catalogue without discovery tools themselves.
+    """
 
     identity: RunIdentity
     call_id: str
     in_database: InDatabase
+    catalogue: tuple[Findable, ...] = ()
 
 
 Execute = Callable[[ToolContext, Json], Awaitable[ToolResult]]
@@ -116,6 +135,10 @@ class ToolDescriptor:
     `family` is what a definition may ask for; `baseline` families come to every chat agent.
     `parameters` is a JSON Schema (2020-12) with every bound; bounds of 2,000 and more are taken
     out of what the model sees and enforced at execution. `timeout_s` None means the default.
+
+    `discovery`: it only finds tools, so calling it is no progress. `repeat_exempt`: one result
+    takes several calls that may look alike, so identical calls always run. `whole_result`: what
+    the model builds on must come word for word, so it is never compressed.
     """
 
     name: str
@@ -131,6 +154,9 @@ class ToolDescriptor:
     timeout_s: float | None = None
     presentation_only: bool = False
     suppress_identical_repeat: bool = False
+    repeat_exempt: bool = False
+    discovery: bool = False
+    whole_result: bool = False
     intent_hints: tuple[str, ...] = ()
     run_artifact_targets_field: str | None = None
 
@@ -140,6 +166,7 @@ class ToolCall:
     """One call as the model made it, given an id of ours: (run, step, ordinal).
 
     `arguments` is None when what the model wrote could not be read; `unreadable` then says why.
+    `step_snapshot_id` names the frozen offer the call was made from.
     """
 
     call_id: str
@@ -149,6 +176,7 @@ class ToolCall:
     arguments: Json | None
     unreadable: str | None = None
     provider_id: str = ""
+    step_snapshot_id: str = ""
 
 
 Outcome = Literal[
@@ -167,7 +195,10 @@ class ToolOutcome:
     """How one call ended, with both views already bounded.
 
     `model_view` is the text the model reads; `member_view` what people see. `ends_turn` is set
-    when the turn must close (an unknown write, a terminal denial).
+    when the turn must close (an unknown write, a terminal denial). `arguments_digest` is empty
+    when the arguments could not be read. `repeat` says that the tool was not run because the same
+    call had been: `suppressed` gives its result again, `refused` is an error. `discovered` names
+    tools to show from the next step on, `discovery` that the tool does nothing else.
     """
 
     call: ToolCall
@@ -182,15 +213,23 @@ class ToolOutcome:
     repair: RepairDirective | None = None
     ends_turn: Reason | None = None
     duration_ms: int = 0
+    arguments_digest: str = ""
+    repeat: Literal["", "suppressed", "refused"] = ""
+    discovery: bool = False
+    discovered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Ports:
     """What the boundary asks of the layer above, handed in by the turn's host.
 
-    `authority` re-resolves authority now and answers None when it cannot be proven.
+    `authority` re-resolves authority now and answers None when it cannot be proven. `offered` is
+    the step's frozen offer. `memory` is what the run's earlier calls left behind; without it no
+    repeat is recognised and a search finds nothing. `compress` is the member's setting.
     """
 
     authority: Callable[[RunIdentity], Authority | None]
     in_database: InDatabase
     offered: Mapping[str, ToolDescriptor] = field(default_factory=dict)
+    memory: "RunMemory | None" = None
+    compress: bool = False

@@ -44,6 +44,7 @@ ENTRIES: Final[Mapping[str, Entry]] = MappingProxyType(
         "create_artifact": Entry("tools.builtin.artifacts.CREATE_ARTIFACT"),
         "update_artifact": Entry("tools.builtin.artifacts.UPDATE_ARTIFACT"),
         "read_artifact": Entry("tools.builtin.artifact_ranges.READ_ARTIFACT"),
+        "tool_search": Entry("tools.builtin.discovery.TOOL_SEARCH"),
     }
 )
 

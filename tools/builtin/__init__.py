@@ -7,5 +7,6 @@ history          conversation_history_search
 agents           list_available_agents
 artifacts        create_artifact, update_artifact
 artifact_ranges  read_artifact
+discovery        tool_search
 acting           the member a call acts for
 """

@@ -1,0 +1,35 @@
+"""How often each tool of a run failed by its own fault. Pure."""
+
+from audit.limits import limit
+from tools.boundary.facts import CallFacts
+
+FAILURES = limit(
+    "health.failures", 5, "count", "Failures of one tool after which its run is offered it no more."
+)
+INPUTS = limit(
+    "health.inputs",
+    2,
+    "count",
+    "Different inputs among those failures; one bad input says nothing about a tool.",
+)
+
+
+class HealthTally:
+    """Failures of one run's tools. What a tool only relays for its caller is not counted."""
+
+    def __init__(self) -> None:
+        self._failures: dict[str, list[str]] = {}
+
+    def observe(self, facts: CallFacts) -> None:
+        """Count a failure of the tool's own domain that really ran."""
+        if facts.failed and facts.failure_domain == "tool" and not facts.repeat:
+            self._failures.setdefault(facts.tool, []).append(facts.arguments_digest)
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The tools to offer no longer."""
+        return frozenset(
+            tool
+            for tool, inputs in self._failures.items()
+            if len(inputs) >= FAILURES and len(set(inputs)) >= INPUTS
+        )
