@@ -7,17 +7,17 @@ from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models import F, Q, QuerySet, Subquery, UUIDField, Value
+from django.db.models.functions import Coalesce, Now
 
 from agents.conversations.models import OPEN_STATUSES, Conversation, Input, InputStatus
 from agents.definitions import usable
 from agents.definitions.bundling import default_agent_id
-from agents.definitions.models import Agent, Mode
+from agents.definitions.models import Agent, AgentVersion, Mode
 from agents.journal import publication
 from agents.journal.append import Draft, append, open_stream
 from agents.journal.frames import Kind
-from agents.journal.prepared import Prepared, instances
+from agents.journal.prepared import Asked, Change, Insertion, Marks, Prepared, instances, together
 from agents.members.models import Member
 from audit import canonical, funnel
 from audit.limits import limit
@@ -54,6 +54,35 @@ OPEN_OR_SAME_KEY = instances(
         | Q(status__in=OPEN_STATUSES),
         conversation_id=marks.uuid("conversation"),
     ),
+)
+
+
+def _usual(marks: Marks) -> QuerySet[Agent]:
+    """The agent a conversation talks to: the one chosen last, else the default."""
+    chosen = Conversation.objects.filter(id=marks.uuid("conversation")).values("agent_id")
+    return Agent.objects.usable_by(marks.person("member")).filter(
+        id=Coalesce(Subquery(chosen), Value(default_agent_id(), UUIDField()))
+    )
+
+
+USUAL = instances(Agent, _usual)
+ADDED = Insertion(Input)
+TOUCHED = Change(
+    lambda marks: (
+        Conversation.objects.filter(id=marks.uuid("conversation")),
+        {
+            "agent": marks.uuid("agent"),
+            "active_at": Now(),
+            "read_position": marks.integer("position"),
+            "title": marks.text("title"),
+        },
+    )
+)
+MOVED_ON = Change(
+    lambda marks: (
+        Input.objects.open().filter(id=marks.uuid("id")),
+        {"status": marks.text("status")},
+    )
 )
 
 
@@ -107,16 +136,26 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
     when too many inputs wait.
     """
     _check(message, key)
-    with transaction.atomic():
-        conversation = _locked(member, conversation_id)
+    if not member.is_active:
+        raise NotFound()
+    with transaction.atomic(), together():
+        locked = LOCKED.ask(member=member.pk, id=conversation_id)
+        others = OPEN_OR_SAME_KEY.ask(member=member.pk, conversation=conversation_id, key=key)
+        usual = USUAL.ask(member=member.pk, conversation=conversation_id)
+        conversation = locked.first()
+        if conversation is None:
+            raise NotFound()
         waiting = 0
-        for row in OPEN_OR_SAME_KEY.rows(member=member.pk, conversation=conversation.id, key=key):
+        for row in others.rows():
             if row.idempotency_key == key and row.member_id == member.pk:
                 return _earlier(row, message)
             waiting += 1
         if waiting >= MAX_OPEN_INPUTS:
             raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
-        return _write(member, conversation, message, key)
+        agent = usual.first() if message.agent is None else _named(member, message.agent)
+        if agent is None or agent.mode != Mode.CHAT:
+            raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
+        return _write(member, conversation, agent, message, key)
 
 
 def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
@@ -153,14 +192,6 @@ def _check(message: Message, key: str) -> None:
         )
 
 
-def _locked(member: Member, conversation_id: UUID) -> Conversation:
-    """The conversation, locked so that acceptances run one by one."""
-    conversation = LOCKED.first(member=member.pk, id=conversation_id) if member.is_active else None
-    if conversation is None:
-        raise NotFound()
-    return conversation
-
-
 def _earlier(row: Input, message: Message) -> Accepted:
     """The acceptance this key stands for, if it was for the same message."""
     if row.body_digest != message.digest:
@@ -168,8 +199,9 @@ def _earlier(row: Input, message: Message) -> Accepted:
     return Accepted(row.id, row.run_id, row.accepted_position, row.status, created=False)
 
 
-def _write(member: Member, conversation: Conversation, message: Message, key: str) -> Accepted:
-    agent = _agent(member, conversation, message.agent)
+def _write(
+    member: Member, conversation: Conversation, agent: Agent, message: Message, key: str
+) -> Accepted:
     transaction.on_commit(publication.wake_workers)  # before the frames: it is waited for
     input_id, run_id = uuid4(), uuid4()
     (entry,) = append(
@@ -188,39 +220,37 @@ def _write(member: Member, conversation: Conversation, message: Message, key: st
         run_id=run_id,
         input_id=input_id,
     )
-    Input.objects.create(
-        id=input_id,
-        conversation=conversation,
-        member=member,
-        agent=agent,
-        deployment_id=message.deployment_id,
-        message=message.text,
-        idempotency_key=key,
-        body_digest=message.digest,
-        run_id=run_id,
-        accepted_position=entry.position,
+    ADDED.add(
+        Input(
+            id=input_id,
+            conversation_id=conversation.id,
+            member_id=member.pk,
+            agent_id=agent.id,
+            deployment_id=message.deployment_id,
+            message=message.text,
+            idempotency_key=key,
+            body_digest=message.digest,
+            run_id=run_id,
+            accepted_position=entry.position,
+        )
     )
     claims.enqueue(run_id, lane=conversation.id, ordinal=entry.position)
-    Conversation.objects.filter(id=conversation.id).update(
-        agent=agent,
-        active_at=Now(),
-        read_position=entry.position,
+    TOUCHED.make(
+        conversation=conversation.id,
+        agent=agent.id,
+        position=entry.position,
         title=conversation.title or _title(message.text),
     )
     return Accepted(input_id, run_id, entry.position, InputStatus.QUEUED, True)
 
 
-def _agent(member: Member, conversation: Conversation, named: str | None) -> Agent:
-    found: Agent | None
-    wanted = conversation.agent_id or default_agent_id() if named is None else _as_id(named)
+def _named(member: Member, named: str) -> Agent | None:
+    """The agent a member means by an id or a name, if they may use it."""
+    wanted = _as_id(named)
     if wanted is not None:
-        found = usable.by_id(member, wanted)
-    else:
-        named_so = Agent.objects.usable_by(member).filter(name=named, mode=Mode.CHAT)
-        found = named_so.order_by("-protected", "created_at").first()
-    if found is None or found.mode != Mode.CHAT:
-        raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
-    return found
+        return usable.by_id(member, wanted)
+    named_so = Agent.objects.usable_by(member).filter(name=named, mode=Mode.CHAT)
+    return named_so.order_by("-protected", "created_at").first()
 
 
 def _as_id(text: str) -> UUID | None:
@@ -264,18 +294,25 @@ CLAIMED = Prepared(
     ),
 )
 
+# The newest version of the agent a run asks, while its member may use it.
+VERSION = instances(
+    AgentVersion,
+    lambda marks: AgentVersion.objects.filter(
+        agent__in=Agent.objects.usable_by(
+            marks.person_of("(SELECT member_id FROM conversations_input WHERE run_id = %s)", "run")
+        ).filter(id__in=Input.objects.filter(run_id=marks.uuid("run")).values("agent_id")),
+        number=F("agent__head"),
+    ),
+)
 
-def claimed(run_id: UUID) -> Claimed:
-    """The input of a run: for the worker that holds the claim, never for a door.
 
-    Raises `LookupError` for a run without an input.
+def claimed(run_id: UUID) -> tuple[Asked[Claimed], Asked[AgentVersion]]:
+    """The input of a run and the version that answers it: for the worker that holds the claim,
+    never for a door.
     """
-    found = CLAIMED.first(run=run_id)
-    if found is None:
-        raise LookupError(f"no input for run {run_id}")
-    return found
+    return CLAIMED.ask(run=run_id), VERSION.ask(run=run_id)
 
 
 def set_status(input_id: UUID, status: InputStatus) -> None:
     """Move an open input on, in the caller's transaction; an ended one stays as it is."""
-    Input.objects.open().filter(id=input_id).update(status=status)
+    MOVED_ON.make(id=input_id, status=str(status))

@@ -10,7 +10,7 @@ from django.db import transaction
 from agents.gateway import addresses, secrets
 from agents.gateway.connection import Connection, ToolCalls
 from agents.gateway.models import Deployment, ModelRole, Role
-from agents.journal.prepared import instances
+from agents.journal.prepared import Asked, instances
 from audit import funnel
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
@@ -30,8 +30,16 @@ ANSWERING = instances(
 )
 
 
-def chat_deployment(requested_id: UUID | None = None) -> Deployment:
-    """The deployment that answers a chat: the requested one, else the one playing the role.
+def usual() -> Asked[Deployment]:
+    """The deployment that plays the chat role."""
+    return ANSWERING.ask(role=Role.CHAT)
+
+
+def chat_deployment(
+    requested_id: UUID | None = None, *, usual: Asked[Deployment] | None = None
+) -> Deployment:
+    """The deployment that answers a chat: the requested one, else the one playing the role,
+    which may have been asked for already.
 
     Raises `Refusal(MODEL_UNAVAILABLE)` when it is disabled, unknown, or nothing plays the role.
     """
@@ -39,7 +47,7 @@ def chat_deployment(requested_id: UUID | None = None) -> Deployment:
     if requested_id is not None:
         deployment = Deployment.objects.enabled().filter(id=requested_id).first()
     else:
-        deployment = ANSWERING.first(role=Role.CHAT)
+        deployment = (usual or ANSWERING.ask(role=Role.CHAT)).first()
     if deployment is None:
         raise Refusal(Reason.MODEL_UNAVAILABLE, "No model is connected that can answer.")
     return deployment

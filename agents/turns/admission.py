@@ -14,7 +14,6 @@ from django.db import InterfaceError, OperationalError, transaction
 from agents.conversations import inputs
 from agents.conversations.inputs import Claimed
 from agents.conversations.models import InputStatus
-from agents.definitions import usable
 from agents.definitions.models import AgentVersion
 from agents.engine.controllers.host import HOST_PROTOCOL
 from agents.engine.controllers.tomo import Tomo
@@ -25,7 +24,7 @@ from agents.gateway.models import Deployment
 from agents.journal import append as journal
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
-from agents.journal.prepared import Person
+from agents.journal.prepared import Insertion, together
 from agents.turns import recovery
 from agents.turns.models import Turn
 from agents.turns.transcript import Message, Transcripts, budget_characters
@@ -36,6 +35,8 @@ from tools.boundary import exposure
 from tools.boundary.contract import RunIdentity, Tier, ToolDescriptor
 from tools.effects import claims
 from tools.effects.claims import MAX_ATTEMPTS, Claim
+
+STARTED = Insertion(Turn)
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ def take(owner: str, *, lease_s: float, transcripts: Transcripts) -> Admitted | 
     """
     taken: list[Claim] = []
     try:
-        with transaction.atomic():
+        with transaction.atomic(), together():
             taken = claims.claim(owner, limit=1, lease_s=lease_s)
             admitted = _admit(taken[0]) if taken else None
         if admitted is None or admitted.refused is not None:
@@ -101,16 +102,18 @@ def take(owner: str, *, lease_s: float, transcripts: Transcripts) -> Admitted | 
 
 
 def _admit(claim: Claim) -> Admitted:
-    row = inputs.claimed(claim.run_id)
+    asked, answering = inputs.claimed(claim.run_id)
+    usual = deployments.usual()
+    row, newest = asked.first(), answering.first()
+    if row is None:
+        raise LookupError(f"no input for run {claim.run_id}")
     turn = None if claim.is_first else _begun(claim)
-    member = Person(row.member_id, row.member_is_active)
-    newest = usable.newest_version(member, row.agent_id)
     version = turn.agent_version if turn and newest else newest
     refused = _refusal(row, version, claim)
     deployment = None
     if refused is None:
         try:
-            deployment = deployments.chat_deployment(row.deployment_id)
+            deployment = deployments.chat_deployment(row.deployment_id, usual=usual)
             connection = deployments.connection(deployment)
         except Refusal as error:
             refused = error.reason
@@ -186,24 +189,26 @@ def _start(
     offered: dict[str, ToolDescriptor],
 ) -> None:
     """Freeze the snapshot and journal the start; the claim was taken in this transaction."""
-    Turn.objects.create(
-        id=claim.run_id,
-        input_id=row.id,
-        conversation_id=row.conversation_id,
-        member_id=row.member_id,
-        agent_version=version,
-        deployment_id=deployment.id,
-        snapshot={
-            "agent": str(row.agent_id),
-            "agent_version": version.number,
-            "agent_digest": version.digest,
-            "deployment": str(deployment.id),
-            "model": deployment.model,
-            "ceiling": version.content["capability_ceiling"],
-            "offered": list(offered),
-            "controller": {"id": Tomo.id, "version": Tomo.version},
-            "host_protocol": HOST_PROTOCOL,
-        },
+    STARTED.add(
+        Turn(
+            id=claim.run_id,
+            input_id=row.id,
+            conversation_id=row.conversation_id,
+            member_id=row.member_id,
+            agent_version_id=version.pk,
+            deployment_id=deployment.id,
+            snapshot={
+                "agent": str(row.agent_id),
+                "agent_version": version.number,
+                "agent_digest": version.digest,
+                "deployment": str(deployment.id),
+                "model": deployment.model,
+                "ceiling": version.content["capability_ceiling"],
+                "offered": list(offered),
+                "controller": {"id": Tomo.id, "version": Tomo.version},
+                "host_protocol": HOST_PROTOCOL,
+            },
+        )
     )
     inputs.set_status(row.id, InputStatus.ACTIVE)
     journal.append(

@@ -3,11 +3,12 @@
 from uuid import uuid4
 
 import pytest
+from django.db import DataError, transaction
 from guardian.shortcuts import assign_perm
 
 from agents.definitions import usable, versions
 from agents.definitions.models import Agent
-from agents.journal.prepared import Person, instances
+from agents.journal.prepared import Change, Person, Prepared, instances, together
 from agents.members.models import Member
 
 pytestmark = pytest.mark.django_db
@@ -47,3 +48,34 @@ def test_a_value_that_the_question_would_ignore_is_an_error() -> None:
 
     with pytest.raises(ValueError, match="agent"):
         instances(Agent, compose).first(owner=1, agent=uuid4())
+
+
+def test_a_change_made_together_with_others_is_theirs_or_nobodys(alice: Member) -> None:
+    rename = Change(
+        lambda marks: (
+            Member.objects.filter(id=marks.integer("id")),
+            {"display_name": marks.text("name")},
+        )
+    )
+    rename.make(id=alice.pk, name="Alice A.")
+    alice.refresh_from_db()
+    assert alice.display_name == "Alice A."
+    with pytest.raises(DataError), transaction.atomic(), together():
+        rename.make(id=alice.pk, name="Somebody else")
+        rename.make(id=alice.pk, name="x" * 10_000)  # its fault is seen when the commit is
+    alice.refresh_from_db()
+    assert alice.display_name == "Alice A."
+
+
+def test_questions_asked_together_are_answered_in_their_order(alice: Member, bob: Member) -> None:
+    name = Prepared(
+        lambda row: row[0],
+        lambda marks: Member.objects.filter(id=marks.integer("id")).values_list("username"),
+    )
+    with transaction.atomic(), together():
+        asked = [name.ask(id=person.pk) for person in (alice, bob, alice)]
+        assert [each.first() for each in asked] == [
+            alice.username,
+            bob.username,
+            alice.username,
+        ]
