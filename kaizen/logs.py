@@ -1,23 +1,24 @@
-"""Log records never carry a configured secret or a bearer credential."""
+"""Log records never carry a configured secret or anything shaped like a credential."""
 
 import logging
 import re
 
 from django.conf import settings
 
+from audit import credentials
+
 CREDENTIAL = re.compile(
     r"(?i)(bearer\s+|api[-_]?key[\"'=:\s]+|password[\"'=:\s]+|://[^/\s:@]+:)([^\s\"'@,;]+)"
 )
-MASK = "[redacted]"
 
 
 def redact(text: str) -> str:
-    """The text with configured secrets and credential-shaped values masked."""
-    for value in settings.SECRETS.values():
-        if len(value) >= 6:
-            text = text.replace(value, MASK)
-    text = text.replace(settings.SECRET_KEY, MASK)
-    return CREDENTIAL.sub(lambda match: match.group(1) + MASK, text)
+    """The text with configured secrets and credential-shaped values masked; in a log also what
+    merely stands where a credential would.
+    """
+    kept = (*settings.SECRETS.values(), settings.SECRET_KEY, settings.METRICS_TOKEN)
+    text = credentials.masked(text, kept)
+    return CREDENTIAL.sub(lambda match: match.group(1) + credentials.MASK, text)
 
 
 class RedactSecrets(logging.Filter):
