@@ -5,7 +5,6 @@ recorded before it runs; if that row cannot be written, nothing runs.
 """
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -23,6 +22,7 @@ from tools.boundary.contract import (
     ToolCall,
     ToolDescriptor,
     ToolKind,
+    ToolOutcome,
 )
 from tools.boundary.exposure import within
 from tools.boundary.failures import Denial
@@ -45,8 +45,13 @@ class Admitted:
     arguments_digest: str
 
 
-async def decide(call: ToolCall, identity: RunIdentity, ports: Ports) -> Admitted | Denial:
-    """Stages one to three. Raises `LeaseLost` and nothing else of its own."""
+async def decide(
+    call: ToolCall, identity: RunIdentity, ports: Ports
+) -> Admitted | Denial | ToolOutcome:
+    """Stages one to three; an outcome stands for a repeat that must not run.
+
+    Raises `LeaseLost` and nothing else of its own.
+    """
     try:
         return await ports.in_database(_decided, call, identity, ports)
     except LeaseLost:
@@ -69,9 +74,14 @@ def row_details(call: ToolCall, identity: RunIdentity) -> dict[str, str | int]:
     }
 
 
-def _decided(call: ToolCall, identity: RunIdentity, ports: Ports) -> Admitted | Denial:
+def _decided(
+    call: ToolCall, identity: RunIdentity, ports: Ports
+) -> Admitted | Denial | ToolOutcome:
     with transaction.atomic():
-        verdict = _verdict(call, ports.offered, ports.authority(identity))
+        verdict = _verdict(call, ports, ports.authority(identity))
+        if isinstance(verdict, Admitted) and (repeat := _repeat(call, verdict, ports)):
+            _record_repeat(repeat, identity)
+            return repeat
         if isinstance(verdict, Denial):
             funnel.record(
                 action=Action.TOOL_DENIED,
@@ -98,14 +108,37 @@ def _decided(call: ToolCall, identity: RunIdentity, ports: Ports) -> Admitted | 
     return verdict
 
 
-def _verdict(
-    call: ToolCall, offered: Mapping[str, ToolDescriptor], authority: Authority | None
-) -> Admitted | Denial:
+def _repeat(call: ToolCall, admitted: Admitted, ports: Ports) -> ToolOutcome | None:
+    """What the run's memory says to a call that may run."""
+    if ports.memory is None:
+        return None
+    return ports.memory.ledger.answer(admitted.descriptor, admitted.arguments_digest, call)
+
+
+def _record_repeat(repeat: ToolOutcome, identity: RunIdentity) -> None:
+    suppressed = repeat.repeat == "suppressed"
+    funnel.record(
+        action=Action.TOOL_CALLED,
+        actor=f"agent:{identity.agent_id}",
+        outcome=Outcome.REPEAT_SUPPRESSED if suppressed else Outcome.ERROR,
+        reason=Reason.REPEAT_SUPPRESSED if suppressed else Reason.REPEAT_REFUSED,
+        subject=("tool", repeat.call.name),
+        run_id=identity.run_id,
+        details={
+            **row_details(repeat.call, identity),
+            "arguments_digest": repeat.arguments_digest,
+        },
+    )
+
+
+def _verdict(call: ToolCall, ports: Ports, authority: Authority | None) -> Admitted | Denial:
     if authority is None:
         return Denial(Reason.DECISION_UNREACHABLE, "The right to act could not be proven.")
-    descriptor = offered.get(call.name)
+    if ports.memory is not None and ports.memory.has_settled(call.call_id):
+        return Denial(Reason.CALL_ID_REUSED, "This call has its result already.")
+    descriptor = ports.offered.get(call.name)
     if descriptor is None:
-        names = ", ".join(offered) or "none"
+        names = ", ".join(ports.offered) or "none"
         return Denial(
             Reason.TOOL_NOT_OFFERED, f"There is no tool of this name here. Offered are: {names}."
         )

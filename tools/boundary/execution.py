@@ -16,7 +16,7 @@ from django.db import Error as DatabaseFault
 from audit import funnel, metrics
 from audit.limits import limit
 from audit.reasons import Action, ErrorClass, Reason
-from tools.boundary import authority, failures, projection
+from tools.boundary import authority, compression, facts, failures, projection
 from tools.boundary.authority import Admitted
 from tools.boundary.contract import (
     Json,
@@ -58,9 +58,13 @@ async def handle_tool_exec(call: ToolCall, identity: RunIdentity, ports: Ports) 
         decision = await authority.decide(call, identity, ports)
         if isinstance(decision, Denial):
             outcome = _denied(call, decision)
+        elif isinstance(decision, ToolOutcome):
+            outcome = decision
         else:
             outcome = await _settled(call, identity, ports, decision)
-        counted = outcome.outcome
+        counted = "repeat_suppressed" if outcome.repeat == "suppressed" else outcome.outcome
+        if ports.memory is not None:
+            ports.memory.observe(facts.of(outcome), outcome.model_view, outcome.member_view)
         return outcome
     except asyncio.CancelledError:
         counted = "cancelled"
@@ -74,16 +78,29 @@ async def _settled(
 ) -> ToolOutcome:
     """Execute, project and record an admitted call."""
     started = monotonic()
-    context = ToolContext(identity=identity, call_id=call.call_id, in_database=ports.in_database)
+    finds = ports.memory if admitted.descriptor.discovery else None
+    context = ToolContext(
+        identity=identity,
+        call_id=call.call_id,
+        in_database=ports.in_database,
+        catalogue=finds.findable() if finds is not None else (),
+    )
     try:
         outcome = await _executed(call, context, admitted)
+        if ports.compress:
+            outcome = await compression.compressed(outcome, admitted.descriptor)
     except (asyncio.CancelledError, LeaseLost) as end:
         # Shielded, as a second cancellation must not leave the call without its row.
         await asyncio.shield(_recorded(_interrupted(call, end), identity, ports, admitted))
         raise
     seconds = monotonic() - started
     metrics.tool_seconds(seconds)
-    outcome = replace(outcome, duration_ms=round(seconds * 1000))
+    outcome = replace(
+        outcome,
+        duration_ms=round(seconds * 1000),
+        arguments_digest=admitted.arguments_digest,
+        discovery=admitted.descriptor.discovery,
+    )
     return await _recorded(outcome, identity, ports, admitted)
 
 
@@ -152,6 +169,7 @@ def _projected(call: ToolCall, descriptor: ToolDescriptor, result: ToolResult) -
         error_class=result.error_class,
         failure_domain=result.failure_domain,
         repair=result.repair,
+        discovered=result.discovered,
     )
 
 
