@@ -14,6 +14,8 @@ from agents.gateway.events import ProviderFailure
 from audit.reasons import Reason
 
 MAX_ERROR_BODY_BYTES = 64 * 1024
+# Where an error frame may name the status the answer would have had.
+_STATUS_MEMBERS = ("code", "status", "status_code", "http_code")
 
 _CONTEXT = re.compile(
     r"context[ _-]?(?:length|window|size)|maximum context|prompt is too long|too many tokens"
@@ -21,7 +23,8 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 _GRAMMAR = re.compile(r"grammar|json[ _]schema|response_format", re.IGNORECASE)
-_QUOTA = re.compile(r"insufficient_quota|billing|credit", re.IGNORECASE)
+_QUOTA = re.compile(r"insufficient[_ ]quota|quota exceeded|billing|credit", re.IGNORECASE)
+_REQUEST = re.compile(r"invalid_request|bad[_ ]request|validation[_ ]error", re.IGNORECASE)
 _FILTER = re.compile(r"content_(?:filter|policy)|safety", re.IGNORECASE)
 _NUMBER = re.compile(r"^\d{1,12}(?:\.\d+)?$")
 _OVERLOADED = re.compile(r"overload|unavailable|server_error|internal|timeout", re.IGNORECASE)
@@ -55,9 +58,8 @@ def cut_off() -> ProviderFailure:
 
 
 def empty_response() -> ProviderFailure:
-    return ProviderFailure(
-        Reason.PROVIDER_EMPTY_RESPONSE, "The model gave an empty answer.", retryable=True
-    )
+    """Not to be repeated here: how often an empty answer is asked for again, the engine counts."""
+    return ProviderFailure(Reason.PROVIDER_EMPTY_RESPONSE, "The model gave an empty answer.")
 
 
 def garbage(*, retryable: bool, status: int | None = None) -> ProviderFailure:
@@ -112,11 +114,11 @@ def from_status(
 def from_frame(error: Any) -> ProviderFailure:
     """The failure an error frame inside a streamed answer stands for."""
     fields = error if isinstance(error, dict) else {"message": error}
-    code = fields.get("code")
-    if isinstance(code, int) and not isinstance(code, bool) and 400 <= code < 600:
-        return from_status(code, str(fields.get("message", "")), {}, datetime.now(UTC))
-    words = " ".join(str(fields.get(name) or "") for name in ("code", "type", "message"))
-    if _CONTEXT.search(words):
+    words = " ".join(str(value) for name, value in fields.items() if name != "object")
+    status = next(filter(None, (_status(fields.get(name)) for name in _STATUS_MEMBERS)), None)
+    if status is not None:
+        return from_status(status, words, {}, datetime.now(UTC))
+    if _CONTEXT.search(words) or _REQUEST.search(words) or _QUOTA.search(words):
         return _refused(None, words)
     if _FILTER.search(words):
         return content_filtered()
@@ -153,6 +155,14 @@ def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
         at = at.replace(tzinfo=UTC)
     seconds = (at - now).total_seconds()
     return seconds if seconds > 0 else None
+
+
+def _status(value: Any) -> int | None:
+    """An HTTP status of failure however it is written, None for anything else."""
+    if isinstance(value, str) and value.isdecimal() and len(value) == 3:
+        value = int(value)
+    known = isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600
+    return value if known else None
 
 
 def _rate_limited(wait_s: float | None, status: int | None) -> ProviderFailure:

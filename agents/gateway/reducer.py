@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from agents.gateway import arguments, failures
+from agents.gateway import arguments, failures, parts, usage
 from agents.gateway.events import (
     CallRefusal,
     Completed,
@@ -19,7 +19,6 @@ from agents.gateway.events import (
     StreamEvent,
     TextDelta,
     ThinkingDelta,
-    Usage,
 )
 from agents.gateway.fragments import CallJoiner, TooManyCalls
 from agents.gateway.sse import END_MARK
@@ -31,26 +30,62 @@ NORMAL_LABELS = frozenset(
     {
         "stop",
         "tool_calls",
+        "tool_call",
         "function_call",
         "tool_use",
         "end_turn",
         "stop_sequence",
         "eos",
         "eos_token",
+        "end",
+        "complete",
+        "completed",
     }
 )
 # The output limit struck; nothing the model was about to do counts.
-LENGTH_LABELS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+LENGTH_LABELS = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_length", "max_length", "incomplete"}
+)
 # The provider stopped the answer for its content.
 FILTER_LABELS = frozenset(
-    {"content_filter", "safety", "recitation", "refusal", "blocklist", "prohibited_content", "spii"}
+    {
+        "content_filter",
+        "content_filtered",
+        "safety",
+        "recitation",
+        "refusal",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "sensitive",
+        "guardrail_intervened",
+    }
 )
 # The provider gave up.
 BROKEN_LABELS = frozenset(
-    {"error", "abort", "cancelled", "network_error", "insufficient_system_resource"}
+    {
+        "error",
+        "abort",
+        "aborted",
+        "cancelled",
+        "failed",
+        "network_error",
+        "timeout",
+        "insufficient_system_resource",
+    }
+)
+# `index`, `delta` and `finish_reason`; servers add members of their own.
+PLAIN_CHOICE_MEMBERS = 3
+BINDING_LABELS = LENGTH_LABELS | FILTER_LABELS | BROKEN_LABELS
+# Where servers put thinking, the commonest first.
+THINKING_MEMBERS = (
+    "reasoning_content",
+    "reasoning",
+    "reasoning_text",
+    "reasoning_details",
+    "thinking",
 )
 
-MAX_TOKEN_COUNT = 2**31 - 1
 # Far over what models can say at once; more would be a page that no browser opens any more.
 MAX_CHARACTERS = limit(
     "model.text", 800_000, "characters", "Length of one model answer with its thinking."
@@ -65,6 +100,7 @@ class Reducer:
         self.failure: ProviderFailure | None = None
         self.junk = 0
         self._label = ""
+        self._binding = False  # whether the label is one that no later one takes back
         self._chunks = 0
         self._splitter = (
             TagSplitter(starts_open=reasoning_starts_open) if inline_think_tags else None
@@ -101,12 +137,15 @@ class Reducer:
 
     def fail(self, payload: bytes) -> None:
         """Take the payload of an event that is named an error."""
-        try:
-            error = json.loads(payload)
-        except (ValueError, RecursionError):
-            error = ""
-        inner = error.get("error") if isinstance(error, dict) else None
+        error = _lenient(payload)
+        inner = _error_in(error) if isinstance(error, dict) else None
         self.failure = self.failure or failures.from_frame(inner or error)
+
+    def stray(self, text: bytes) -> None:
+        """Take what a body held instead of events: an error there is still an error."""
+        error = _lenient(text)
+        if not self._chunks and isinstance(error, dict) and _error_in(error):
+            self.failure = self.failure or failures.from_frame(_error_in(error))
 
     def flush(self) -> list[StreamEvent]:
         """What was held back, once nothing follows."""
@@ -135,7 +174,8 @@ class Reducer:
             end = "tool_calls" if calls else "complete"
             if label in LENGTH_LABELS:
                 end = "truncated"
-        return Completed(text, "".join(self._thinking), calls, end, _usage(self._usage), failure)
+        thinking = "".join(self._thinking)
+        return Completed(text, thinking, calls, end, usage.read(self._usage), failure)
 
     def _unfinished(self) -> ProviderFailure:
         if not self._chunks and self.junk:
@@ -149,11 +189,12 @@ class Reducer:
             return failures.content_filtered()
         if label in BROKEN_LABELS:
             return failures.cut_off()
-        if self._joiner and label and label not in NORMAL_LABELS:
+        if not label or label in NORMAL_LABELS:
+            return None
+        if self._joiner:
             return failures.garbage(retryable=True)
-        if not self._joiner and not text:
-            return failures.empty_response()
-        return None
+        # An unknown label may mean anything; with text there is an answer all the same.
+        return None if text else failures.empty_response()
 
     def _calls(self, *, cut: bool) -> tuple[ModelToolCall, ...]:
         joined = self._joiner.joined()
@@ -183,14 +224,16 @@ class Reducer:
         if not isinstance(chunk, dict):
             self.junk += 1
             return
-        error = chunk.get("error")
         choices = chunk.get("choices")
-        if error or (choices is None and chunk.get("object") == "error"):
-            self.failure = failures.from_frame(error or chunk)
-            return
-        usage = chunk.get("usage")
-        if usage:
-            self._usage = usage
+        if not choices or "error" in chunk:
+            error = _error_in(chunk)
+            if error:
+                self.failure = failures.from_frame(error)
+                return
+            self._report(_aside(chunk))
+        report = chunk.get("usage")
+        if report:
+            self._report(report)
         self._chunks += 1
         if type(choices) is list:
             for choice in choices:
@@ -211,19 +254,50 @@ class Reducer:
                 self._delta(delta, content)
         label = choice.get("finish_reason")
         if label:
-            self._label = str(label)
+            self._ends(str(label))
+        if len(choice) > PLAIN_CHOICE_MEMBERS:
+            self._report(choice.get("usage"))
+            if choice.get("error"):
+                self.failure = self.failure or failures.from_frame(choice["error"])
+
+    def _ends(self, label: str) -> None:
+        """Take a finish label. Servers repeat themselves, some with a plain stop at the very end:
+        that the output was cut or withheld stays true.
+        """
+        if not self._binding:
+            self._label = label
+            self._binding = label.lower() in BINDING_LABELS
+
+    def _report(self, report: Any) -> None:
+        """Take a usage report: running totals, of which the last counts, member by member. A total
+        does not fall back to nothing, so a closing zero is no report.
+        """
+        if isinstance(report, dict):
+            held = self._usage or {}
+            said = {name: value for name, value in report.items() if value or name not in held}
+            self._usage = {**held, **said}
 
     def _delta(self, delta: dict[str, Any], content: Any) -> None:
-        reasoning = delta.get("reasoning_content") or delta.get("reasoning")
-        if reasoning:
-            if self._splitter is not None:
-                self._splitter.answer_only()
-            self._piece(_flat(reasoning), thinks=True)
-        if content:
-            self._piece(content if type(content) is str else _flat(content), thinks=False)
+        if len(delta) > 1 or content is None:
+            for name in THINKING_MEMBERS:
+                reasoning = delta.get(name)
+                if reasoning and (said := parts.text(reasoning)):
+                    if self._splitter is not None:
+                        self._splitter.answer_only()
+                    self._piece(said, thinks=True)
+                    break  # the same thinking may stand under several names
+        if type(content) is str:
+            self._piece(content, thinks=False)
+        elif content:
+            for said, thinks in parts.pieces(content):
+                self._piece(said, thinks=thinks)
+        if delta.get("refusal"):
+            self._ends("refusal")
         fragments = delta.get("tool_calls")
         if fragments:
             self._fragments(fragments)
+        elif delta.get("function_call"):
+            self._fragments([{"index": 0, "function": delta["function_call"]}])
 
     def _whole_message(self, choice: dict[str, Any]) -> Any:
         """The message of a server that does not stream; not a closing summary of what it did."""
@@ -306,36 +380,27 @@ class Reducer:
         return events
 
 
-def _flat(content: Any) -> str:
-    """Text from content that comes as a list of parts."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    return "".join(text for text in texts if isinstance(text, str))
+def _lenient(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return ""
 
 
-def _usage(report: Any) -> Usage | None:
-    if not isinstance(report, dict):
+def _error_in(chunk: dict[str, Any]) -> Any:
+    """What a frame reports as an error, in any of the shapes servers give it; None without one."""
+    for name in ("error", "errors", "error_message"):
+        if chunk.get(name):
+            return chunk[name]
+    if chunk.get("choices") is not None:
         return None
-    prompt = _count(report.get("prompt_tokens"))
-    completion = _count(report.get("completion_tokens"))
-    if prompt is None and completion is None:
-        return None
-    return Usage(
-        prompt or 0,
-        completion or 0,
-        _count(_detail(report, "completion_tokens_details", "reasoning_tokens")),
-        _count(_detail(report, "prompt_tokens_details", "cached_tokens")),
-    )
+    if chunk.get("object") == "error" or chunk.get("type") == "error":
+        return chunk
+    told = any(chunk.get(name) for name in ("detail", "message", "msg"))
+    return chunk if told and "usage" not in chunk else None
 
 
-def _detail(report: dict[str, Any], group: str, name: str) -> Any:
-    details = report.get(group)
-    return details.get(name) if isinstance(details, dict) else None
-
-
-def _count(value: Any) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TOKEN_COUNT:
-        return None
-    return value
+def _aside(chunk: dict[str, Any]) -> Any:
+    """The usage report of a server that keeps it under a member of its own."""
+    own = chunk.get("x_groq")
+    return own.get("usage") if isinstance(own, dict) else None

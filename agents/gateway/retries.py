@@ -6,6 +6,7 @@ caller knows. A provider's own wish for a pause is followed up to a cap.
 
 from agents.gateway.events import ProviderFailure
 from audit.limits import limit
+from audit.reasons import Reason
 
 PROVIDER_RETRIES = limit(
     "model.retries", 2, "count", "How often a failed model request is repeated before it counts."
@@ -16,8 +17,11 @@ MAX_WAIT_S = limit(
     "seconds",
     "Longest pause a model provider may ask for before a request is given up.",
 )
-FIRST_BACKOFF_S = 0.5
+# A server that limits requests needs a breath; a line that broke is tried again soon.
+FIRST_BACKOFF_S = 0.2
+FIRST_LIMITED_BACKOFF_S = 0.5
 LAST_BACKOFF_S = 8.0
+JITTER = 0.1  # of the pause, to both sides
 
 
 def wait_s(
@@ -25,13 +29,15 @@ def wait_s(
 ) -> float | None:
     """Seconds to wait after the failed attempt number `attempt` (from 1), None to give up.
 
-    `jitter` is a random number in [0, 1): without a wish of the provider the pause doubles with
-    every attempt and is stretched by it, between `FIRST_BACKOFF_S` and `LAST_BACKOFF_S`.
+    `jitter` is a random number in [0, 1). Without a wish of the provider the pause doubles with
+    every attempt, is shifted by up to `JITTER` and stays below `LAST_BACKOFF_S`.
     """
     if not failure.retryable or attempt > retries:
         return None
     asked = failure.retry_after_s
     if asked is not None:
         return asked if asked <= MAX_WAIT_S else None
-    step = FIRST_BACKOFF_S * float(2 ** (attempt - 1))
-    return min(LAST_BACKOFF_S, step * (1 + jitter))
+    limited = failure.code is Reason.RATE_LIMITED
+    first = FIRST_LIMITED_BACKOFF_S / (1 - JITTER) if limited else FIRST_BACKOFF_S
+    step = first * float(2 ** (attempt - 1)) * (1 - JITTER + 2 * JITTER * jitter)
+    return min(LAST_BACKOFF_S, step)

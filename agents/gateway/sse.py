@@ -12,6 +12,7 @@ MAX_LINE_BYTES = limit(
     "bytes",
     "Longest single event a model server may send.",
 )
+MAX_STRAY_BYTES = 64 * 1024
 END_MARK = b"[DONE]"
 _OTHER_FIELDS = (b"id:", b"retry:")
 _BOM = b"\xef\xbb\xbf"
@@ -27,12 +28,13 @@ class EventReader:
     A data line that is a JSON object by its looks counts at once, so a server that forgets the
     blank lines is still understood; other data lines are joined until their event ends, as the
     standard says. `errors` holds the payloads of events named `error`; `strays` counts lines that
-    belong to no event stream.
+    belong to no event stream, `stray_text` keeps the first of them: it may be one JSON text.
     """
 
     def __init__(self) -> None:
         self.errors: list[bytes] = []
         self.strays = 0
+        self.stray_text = bytearray()
         self._parts: list[bytes] = []
         self._parts_bytes = 0
         self._data: list[bytes] = []
@@ -104,6 +106,8 @@ class EventReader:
                 self._error_event = line[6:].strip() == b"error"
             elif line[:1] != b":" and not line.startswith(_OTHER_FIELDS):
                 self.strays += 1
+                if len(self.stray_text) < MAX_STRAY_BYTES:
+                    self.stray_text += line + b"\n"
         return payloads
 
     def _hold(self, payload: bytes, payloads: list[bytes]) -> None:

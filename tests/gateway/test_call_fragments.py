@@ -66,6 +66,73 @@ def joined(*fragments: Any) -> list[tuple[str, str, str]]:
             [("a", "x", '{"q":1}')],
         ),
         ([fragment('{"q"', id="a", name="x"), fragment(":1}", id="a")], [("a", "x", '{"q":1}')]),
+        # The second call begins under the first one's index, and goes on under its own.
+        (
+            [
+                fragment('{"q":1}', index=0, id="a", name="x"),
+                fragment('{"q"', index=0, id="b", name="x"),
+                fragment(":2}", index=1),
+            ],
+            [("a", "x", '{"q":1}'), ("b", "x", '{"q":2}')],
+        ),
+        # A known id says where a fragment belongs, whatever index it has now.
+        (
+            [
+                fragment('{"q"', index=0, id="a", name="x"),
+                fragment('{"q"', index=1, id="b", name="y"),
+                fragment(":1}", index=1, id="a"),
+                fragment(":2}", index=2, id="b"),
+            ],
+            [("a", "x", '{"q":1}'), ("b", "y", '{"q":2}')],
+        ),
+        (
+            [
+                fragment('{"q"', index=0, id="a", name="x"),
+                fragment('{"q"', index=1, id="b", name="y"),
+                fragment(":1}", index=1, id="a", name="x"),
+            ],
+            [("a", "x", '{"q":1}'), ("b", "y", '{"q"')],
+        ),
+        # All calls have the same id; then also the same index, or no id at all.
+        (
+            [
+                fragment('{"d":1}', index=0, id="k", name="x"),
+                fragment('{"d":2}', index=1, id="k", name="x"),
+            ],
+            [("k", "x", '{"d":1}'), ("k", "x", '{"d":2}')],
+        ),
+        (
+            [
+                fragment('{"d":1}', index=0, id="k", name="x"),
+                fragment('{"d":2}', index=0, id="k", name="x"),
+            ],
+            [("k", "x", '{"d":1}'), ("k", "x", '{"d":2}')],
+        ),
+        (
+            [fragment('{"d":1}', index=0, name="x"), fragment('{"d":2}', index=0, name="x")],
+            [("", "x", '{"d":1}'), ("", "x", '{"d":2}')],
+        ),
+        # Indexes that count from one, that are text, and that are no index.
+        (
+            [
+                fragment('{"d":1}', index=1, id="a", name="x"),
+                fragment('{"d":2}', index=2, id="b", name="x"),
+            ],
+            [("a", "x", '{"d":1}'), ("b", "x", '{"d":2}')],
+        ),
+        (
+            [
+                fragment('{"d"', index="1", id="b", name="y"),
+                fragment('{"d"', index="0", id="a", name="x"),
+                fragment(":2}", index=1.0),
+                fragment(":1}", index="0"),
+            ],
+            [("a", "x", '{"d":1}'), ("b", "y", '{"d":2}')],
+        ),
+        (
+            [fragment('{"d"', index="first", id="a", name="x"), fragment(":1}", index=None)],
+            [("a", "x", '{"d":1}')],
+        ),
         # A name in pieces, and a name as a running total.
         (
             [fragment(index=0, id="a", name="read_"), fragment(index=0, name="file")],

@@ -106,12 +106,13 @@ async def test_a_server_that_ignores_the_schema_still_answers(text: str) -> None
     assert said(got, TextDelta) == outcome(got).text == text
 
 
-async def test_an_empty_final_text_is_an_empty_answer() -> None:
-    empty = written('{"final": ""}')
-    async with serving(empty, empty, written('{"final": "Yes."}')) as server:
+async def test_an_empty_final_text_is_an_answer_without_text() -> None:
+    async with serving(written('{"final": ""}')) as server:
         connection = connect(server.url, tool_calls="constrained")
         got = await gather(stream.stream(connection, OFFER))
-    assert (outcome(got).text, outcome(got).attempts) == ("Yes.", 3)
+    ended = outcome(got)
+    assert (ended.text, ended.calls, ended.end, ended.failure) == ("", (), "complete", None)
+    assert len(server.bodies) == 1
 
 
 async def test_the_schema_has_one_branch_per_tool_and_one_for_the_answer() -> None:

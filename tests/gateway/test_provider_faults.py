@@ -54,7 +54,7 @@ async def failure_of(*replies: Reply, **values: object) -> object:
         (Reply([b"data: {" + b"x" * (4 << 20) + b"x"]), Reason.PROVIDER_GARBAGE),
         (Reply([]), Reason.PROVIDER_CUT_OFF),
         (Reply([], end="reset"), Reason.PROVIDER_CUT_OFF),
-        (Reply([events(chunk("stop"))]), Reason.PROVIDER_EMPTY_RESPONSE),
+        (Reply([events(chunk("MALFORMED_FUNCTION_CALL"))]), Reason.PROVIDER_EMPTY_RESPONSE),
         (Reply([events(chunk("content_filter"))]), Reason.CONTENT_FILTERED),
         (Reply([events(chunk("error", content="Half"))]), Reason.PROVIDER_CUT_OFF),
         (Reply([b"{}"], headers=JSON), Reason.PROVIDER_CUT_OFF),

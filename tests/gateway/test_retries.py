@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.gateway import failures, retries, stream
-from agents.gateway.events import AttemptFailed, Completed, TextDelta, ThinkingDelta
+from agents.gateway.events import AttemptFailed, Completed, ThinkingDelta
 from audit.reasons import Reason
 from tests.gateway.conftest import HELLO, connect, gather, outcome, said
 from tests.gateway.raw_server import Reply, chunk, events, serving
@@ -51,7 +51,7 @@ def test_it_waits_as_long_as_the_provider_asks(
         retries.wait_s(failure, attempt=1, retries=2, jitter=jitter) for jitter in (0.0, 0.999)
     ]
     if expected == DEFAULT:
-        assert waits == [retries.FIRST_BACKOFF_S, pytest.approx(2 * retries.FIRST_BACKOFF_S, 0.01)]
+        assert waits == [pytest.approx(0.5), pytest.approx(0.611, abs=0.001)]
     elif expected == GIVE_UP:
         assert waits == [None, None]
     else:
@@ -70,7 +70,13 @@ def test_it_backs_off_up_to_a_bound_and_then_gives_up() -> None:
     waits = [
         retries.wait_s(failure, attempt=number, retries=9, jitter=0.5) for number in range(1, 11)
     ]
-    assert waits == [0.75, 1.5, 3.0, 6.0, 8.0, 8.0, 8.0, 8.0, 8.0, None]
+    assert waits == [*map(pytest.approx, (0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 8.0, 8.0, 8.0)), None]
+
+
+@pytest.mark.parametrize(("jitter", "pause_s"), [(0.0, 0.36), (0.5, 0.4), (0.999, 0.44)])
+def test_a_pause_is_shifted_by_a_tenth_at_most(jitter: float, pause_s: float) -> None:
+    waited = retries.wait_s(failures.cut_off(), attempt=2, jitter=jitter)
+    assert waited == pytest.approx(pause_s, abs=0.001)
 
 
 async def test_it_tries_again_before_anything_was_said() -> None:
@@ -80,7 +86,7 @@ async def test_it_tries_again_before_anything_was_said() -> None:
     assert [(event.number, event.failure.code, event.failure.status) for event in failed] == [
         (1, Reason.PROVIDER_UNREACHABLE, 503)
     ]
-    assert 0.5 <= failed[0].wait_s <= 1
+    assert 0.18 <= failed[0].wait_s <= 0.22
     assert (outcome(got).text, outcome(got).attempts) == ("Fine.", 2)
     assert server.bodies[0] == server.bodies[1]
 
@@ -123,13 +129,34 @@ async def test_thinking_is_no_answer_and_stays_shown() -> None:
     assert (outcome(got).text, outcome(got).thinking) == ("Fine.", "Aha.")
 
 
-@pytest.mark.req("ENG-005")
-async def test_an_empty_answer_is_tried_again() -> None:
-    empty = Reply([events(chunk(content=" \n"), chunk("stop"))])
-    async with serving(empty, FINE) as server:
+@pytest.mark.parametrize(
+    "said", [{}, {"content": " \n"}, {"content": None}, {"reasoning": "Hmm."}], ids=str
+)
+@pytest.mark.req("ENG-005", "ENG-006")
+async def test_an_answer_without_text_is_handed_on_and_not_asked_for_again(said: dict) -> None:
+    async with serving(Reply([events(chunk(**said), chunk("stop"))]), FINE) as server:
         got = await gather(stream.stream(connect(server.url), HELLO))
-    assert said(got, TextDelta) == "Fine."
-    assert outcome(got).attempts == 2
+    ended = outcome(got)
+    assert (ended.text, ended.calls, ended.end, ended.failure) == ("", (), "complete", None)
+    assert (ended.attempts, len(server.bodies)) == (1, 1)
+
+
+@pytest.mark.req("ENG-009")
+async def test_what_a_failed_attempt_thought_is_shown_but_never_sent_back() -> None:
+    thinks = Reply([events(chunk(reasoning="Hmm. "), done=False)], end="reset")
+    async with serving(thinks, thinks, FINE) as server:
+        got = await gather(stream.stream(connect(server.url), HELLO))
+    assert said(got, ThinkingDelta) == "Hmm. Hmm. "
+    assert server.bodies[0] == server.bodies[1] == server.bodies[2]
+    assert "Hmm" not in str(server.bodies)
+
+
+async def test_calls_of_a_failed_attempt_are_not_run() -> None:
+    half = {"index": 0, "id": "a", "function": {"name": "send", "arguments": "{}"}}
+    cut = Reply([events(chunk(tool_calls=[half]), done=False)])
+    async with serving(cut, FINE) as server:
+        got = await gather(stream.stream(connect(server.url), HELLO))
+    assert (outcome(got).text, outcome(got).calls, len(server.bodies)) == ("Fine.", (), 2)
 
 
 @pytest.mark.parametrize("status", ["400 Bad", "401 No", "403 No", "404 None", "302 Found"])

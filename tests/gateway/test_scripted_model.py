@@ -83,7 +83,6 @@ async def test_a_plain_message_is_echoed_and_titled(scripted_url: str, reply: An
         ("fault: cut", Reason.PROVIDER_CUT_OFF),
         ("fault: reset", Reason.PROVIDER_CUT_OFF),
         ("fault: garbage", Reason.PROVIDER_GARBAGE),
-        ("fault: empty", Reason.PROVIDER_EMPTY_RESPONSE),
         ("finish: content_filter", Reason.CONTENT_FILTERED),
     ],
 )

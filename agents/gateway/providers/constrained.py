@@ -85,8 +85,6 @@ def _translated(reader: BranchReader, piece: str) -> list[StreamEvent]:
 def _outcome(reader: BranchReader, event: Completed) -> Completed:
     event = replace(event, text=reader.text)
     if event.end == "failed" or reader.tool is None:
-        if event.end == "complete" and not reader.text.strip():
-            return replace(event, end="failed", failure=failures.empty_response())
         return event
     if event.end == "truncated":
         return replace(event, calls=(_call(reader, cut=True),))

@@ -173,6 +173,7 @@ class _Answer:
         return events
 
     def outcome(self) -> Completed:
+        self._reducer.stray(bytes(self._reader.stray_text))
         self._reducer.junk += self._reader.strays
         if self._reducer.junk:
             _log.warning("a model server sent %d unreadable events", self._reducer.junk)
