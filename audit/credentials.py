@@ -41,7 +41,7 @@ RUNS: Final[dict[str, Run]] = {
     "models": Run(r"\bhf_", "[A-Za-z0-9]", 30),
     "maps": Run(r"\bAIza", "[A-Za-z0-9_-]", 30),
     "cloud": Run(r"\bA(?:KIA|SIA)", "[A-Z0-9]", 16),
-    "own": Run(r"\bkz[a-z]{0,10}_", "[A-Za-z0-9_-]", 20),
+    "own": Run(r"\bkz[a-z]{0,10}_", "[A-Za-z0-9_-]", 32),
     "bearer": Run(r"\b[Bb]earer\s{1,8}", "[A-Za-z0-9._~+/=-]", 16, kept=True),
     "header": Run(r"\b(?i:x-api-key):\s{0,8}", "[A-Za-z0-9._~+/=-]", 16, kept=True),
     "signed": Run(_QUERY, "[A-Za-z0-9._~+/%=-]", 12, kept=True),
