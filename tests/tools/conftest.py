@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -29,6 +29,7 @@ from tools.boundary.contract import (
     ToolResult,
 )
 from tools.boundary.execution import handle_tool_exec
+from tools.boundary.memory import RunMemory
 from tools.boundary.projection import as_payload
 from tools.effects import claims
 
@@ -46,11 +47,21 @@ class Run:
     offered: dict[str, ToolDescriptor]
     authority: Callable[[RunIdentity], Authority | None]
     ordinal: int = 0
+    compress: bool = False
+    memory: RunMemory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.memory = RunMemory(self.offered)
 
     async def call(
-        self, name: str, arguments: Json | None = NO_ARGUMENTS, unreadable: str | None = None
+        self,
+        name: str,
+        arguments: Json | None = NO_ARGUMENTS,
+        unreadable: str | None = None,
+        *,
+        snapshot: str = "",
     ) -> ToolOutcome:
-        """Make one call of its own id."""
+        """Make one call of its own id; `snapshot` names the step it comes from."""
         self.ordinal += 1
         return await self.make(
             ToolCall(
@@ -60,11 +71,18 @@ class Run:
                 name=name,
                 arguments=arguments,
                 unreadable=unreadable,
+                step_snapshot_id=snapshot,
             )
         )
 
     async def make(self, call: ToolCall) -> ToolOutcome:
-        ports = Ports(authority=self.authority, in_database=in_database, offered=self.offered)
+        ports = Ports(
+            authority=self.authority,
+            in_database=in_database,
+            offered=self.offered,
+            memory=self.memory,
+            compress=self.compress,
+        )
         return await handle_tool_exec(call, self.identity, ports)
 
     def offer(self, tool: ToolDescriptor) -> None:

@@ -18,6 +18,7 @@ from audit.reasons import ErrorClass, Reason
 from tests.tools.conftest import Run
 from tools.boundary import registry
 from tools.boundary.contract import Presentation, ToolCall
+from tools.boundary.memory import RunMemory
 from tools.effects.claims import LeaseLost
 
 PLAN = {"title": "Plan", "kind": "markdown", "content": "# Plan\n\n* one\n"}
@@ -163,7 +164,9 @@ async def test_foreign_missing_and_malformed_ids_look_alike(run: Run, charlie: M
 
 async def test_the_same_call_arriving_again_writes_once(run: Run) -> None:
     call = ToolCall("run:7:1", 7, 1, "create_artifact", dict(PLAN))
-    first, again = await run.make(call), await run.make(call)
+    first = await run.make(call)
+    run.memory = RunMemory(run.offered)  # another worker, which did not see the result
+    again = await run.make(call)
     assert first.model_view == again.model_view
     versions = ArtifactVersion.objects.filter(run_id=run.identity.run_id)
     assert await in_database(versions.count) == 1

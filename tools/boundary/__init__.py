@@ -5,7 +5,7 @@ registry    the closed map from name to implementation
 schemas     what parameters may look like, what a model is shown of them, validation
 exposure    what one turn is offered
 authority   whether one call may run, decided and recorded in one transaction
-compression  long results shortened after authorisation, at the one seam
+compression long results shortened after authorisation, at the one seam
 execution   `handle_tool_exec`, the only caller of a tool
 failures    denials, classes of failure, and the words for each
 facts       what is kept of a settled call for the rest of its run

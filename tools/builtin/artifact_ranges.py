@@ -119,5 +119,6 @@ READ_ARTIFACT = ToolDescriptor(
     project_for_model=as_payload,
     project_for_member=for_member,
     timeout_s=15,
+    whole_result=True,
     intent_hints=("artifact", "read", "what does it say", "show me the document"),
 )
