@@ -3,8 +3,9 @@
 Here live the closed vocabularies (`reasons`), the errors that carry them (`refusals`), strict
 JSON in and canonical JSON out (`canonical`), the bounds people can look up (`limits`), the shapes
 of credentials (`credentials`), the one function that writes an audit row (`funnel`) and the proof
-that no row was changed afterwards (`chains`, `verification`, `anchors`). `append_only` makes any table refuse change, `grants` gives
-the runtime role no more than it needs, `metrics` counts with closed labels.
+that no row was changed afterwards (`chains`, `verification`, `anchors`). `append_only` makes any
+table refuse change, `grants` gives the runtime role no more than it needs, `metrics` counts with
+closed labels.
 
 This package imports nothing of Kaizen. Whoever acts calls the funnel; tools, agents and bundles
 never do.
