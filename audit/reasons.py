@@ -74,6 +74,9 @@ class Reason(StrEnum):
     BUDGET_EXHAUSTED = auto()
     # Steer or stop: the named turn holds no live lease of this person.
     TURN_NOT_LIVE = auto()
+    # A person took back what they had asked, or turned it into a message to a running turn.
+    WITHDRAWN = auto()
+    STEERED = auto()
     # The step needs a conversation without an open turn.
     TURN_OPEN = auto()
     # A decision on a call that was decided before, ran out, or shows other bytes than were asked
@@ -81,6 +84,8 @@ class Reason(StrEnum):
     APPROVAL_SETTLED = auto()
     APPROVAL_EXPIRED = auto()
     APPROVAL_MISMATCH = auto()
+    # A call that waits for its member's decision.
+    APPROVAL_REQUIRED = auto()
     # Another worker has taken the run over; the caller must stop without writing.
     LEASE_LOST = auto()
     # The agent was deleted or is no longer shared with the person; no deployment can serve the
@@ -90,6 +95,8 @@ class Reason(StrEnum):
     # A deployment's secret is absent from the environment, or was entered for another origin.
     SECRET_MISSING = auto()
     SECRET_ORIGIN_CHANGED = auto()
+    # A deployment's certificate bundle is absent from the environment.
+    CERTIFICATES_MISSING = auto()
 
     # A tool call that must not run: these may be told to the model once per tool name.
     INVALID_ARGUMENTS = auto()
@@ -144,6 +151,10 @@ class Reason(StrEnum):
     # One input of one tool failed too often: the exact cause inside, and what the person is told.
     REPEATED_TOOL_FAILURE_EXHAUSTED = auto()
     REPEATED_TOOL_FAILURE = auto()
+    # A failure that allowed neither another try nor another way was followed by another call.
+    REPAIR_EXHAUSTED = auto()
+    # Nothing but searches for tools, again and again.
+    DISCOVERY_EXHAUSTED = auto()
     # A write whose outcome is unknown; it is never repeated.
     AMBIGUOUS_WRITE = auto()
     DEPENDENCY_INSTALL_FAILED = auto()
@@ -204,6 +215,8 @@ class Action(StrEnum):
     TOOL_CALLED = auto()
     TOOL_DENIED = auto()
     TOOL_AUTHORISED = auto()
+    # An administrator switched a family of tools on or off, or wants its calls approved.
+    TOOL_POLICY_CHANGED = auto()
     APPROVAL_REQUESTED = auto()
     APPROVAL_SETTLED = auto()
 
@@ -212,6 +225,9 @@ class Action(StrEnum):
     DEPLOYMENT_CREATED = auto()
     DEPLOYMENT_CHANGED = auto()
     DEPLOYMENT_DELETED = auto()
+    DEPLOYMENT_TESTED = auto()
+    BUDGET_CREATED = auto()
+    BUDGET_CHANGED = auto()
     MODEL_ROLE_CHANGED = auto()
 
     # What agents and people make.

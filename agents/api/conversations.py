@@ -1,4 +1,4 @@
-"""Conversations: open, list, read, ask, replay, stop, steer."""
+"""Conversations: open, list, read, ask, replay, stop."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -14,7 +14,6 @@ from agents.conversations.inputs import MESSAGE_CHARACTERS
 from agents.conversations.models import Conversation, Input, InputStatus
 from agents.journal import replay
 from agents.journal.frames import Kind, frame
-from agents.turns import steering
 from audit.reasons import Reason
 from audit.refusals import NotFound, Refusal
 
@@ -80,19 +79,6 @@ class InputAccepted(serializers.Serializer[Any]):
     input_id = Id()
     accepted_position = Whole()
     status = serializers.ChoiceField(choices=[InputStatus.QUEUED.value])
-
-
-class SteerBody(Strict):
-    """A message to a turn that is being worked."""
-
-    message = Text(int(MESSAGE_CHARACTERS))
-    turn_id = Id()
-
-
-class SteerAccepted(serializers.Serializer[Any]):
-    """A message that the turn will read."""
-
-    accepted_position = Whole()
 
 
 class Stopping(serializers.Serializer[Any]):
@@ -236,30 +222,6 @@ class ConversationStop(Door):
     def post(self, call: Call, conversation_id: UUID) -> Any:
         stopped = inputs.stop(member=call.member, conversation_id=conversation_id)
         return {"stopping": len(stopped)}
-
-
-class ConversationSteer(Door):
-    """Messages to a running turn."""
-
-    @operation(
-        Operation(
-            "conversation_steer",
-            TAG,
-            Effect.WRITE,
-            status=202,
-            body=SteerBody,
-            key=Key.STORED,
-        ),
-        summary="Tell a running turn something; refused unless it can still be told.",
-        answer=SteerAccepted,
-    )
-    def post(self, call: Call, conversation_id: UUID) -> Any:
-        steering.steer(
-            member=call.member,
-            conversation_id=conversation_id,
-            turn_id=call.body["turn_id"],
-            message=call.body["message"],
-        )
 
 
 def _visible(call: Call, conversation_id: UUID) -> Conversation:

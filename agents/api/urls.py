@@ -12,6 +12,7 @@ from agents.api import (
     me,
     model_roles,
     redirection,
+    steering,
 )
 from agents.api.document import OpenApiDocument
 
@@ -39,7 +40,8 @@ urlpatterns = [
     path("conversations", conversations.Conversations.as_view()),
     path("conversations/<id:conversation_id>", conversations.OneConversation.as_view()),
     path("conversations/<id:conversation_id>/inputs", conversations.ConversationInputs.as_view()),
-    path("conversations/<id:conversation_id>/steer", conversations.ConversationSteer.as_view()),
+    path("conversations/<id:conversation_id>/steer", steering.ConversationSteers.as_view()),
+    path("conversations/<id:conversation_id>/steers/<id:steer_id>", steering.OneSteer.as_view()),
     path("conversations/<id:conversation_id>/stop", conversations.ConversationStop.as_view()),
     path("ops/models", model_roles.ModelRoles.as_view()),
     path("ops/models/chat", model_roles.ChatModel.as_view()),

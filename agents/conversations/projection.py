@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from agents.conversations import steers
 from agents.conversations.inputs import MESSAGE_CHARACTERS, Accepted, Message
-from agents.conversations.models import InputStatus
+from agents.conversations.models import InputStatus, SteerState
 from audit.reasons import Reason
 from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, RateLimited, Refusal
 
@@ -86,6 +87,15 @@ def acceptance(accepted: Accepted) -> dict[str, Any]:
         "input_id": str(accepted.input_id),
         "accepted_position": accepted.position,
         "status": str(InputStatus.QUEUED),
+    }
+
+
+def steer_acceptance(accepted: steers.Accepted) -> dict[str, Any]:
+    """The body that answers an accepted steer; the same bytes for a repeat."""
+    return {
+        "steer_id": str(accepted.steer_id),
+        "accepted_position": accepted.number,
+        "status": str(SteerState.PENDING),
     }
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
 
 if TYPE_CHECKING:
     from agents.members.models import Member
@@ -63,3 +64,20 @@ class InputQuerySet(models.QuerySet[Any]):
     def open(self) -> Self:
         """Accepted and not yet ended."""
         return self.filter(status__in=["queued", "active"])
+
+
+class SteerQuerySet(models.QuerySet[Any]):
+    """Messages to running turns."""
+
+    def visible_to(self, member: "Member") -> Self:
+        """The person's own steers, in conversations that they may see."""
+        conversations = apps.get_model("conversations", "Conversation").objects
+        return self.filter(member_id=member.pk, conversation__in=conversations.visible_to(member))
+
+    def open(self) -> Self:
+        """Neither applied nor rejected."""
+        return self.filter(state__in=["pending", "claimed"])
+
+    def changeable(self) -> Self:
+        """Not handed over: pending, or claimed by a worker that has not come back in time."""
+        return self.filter(Q(state="pending") | Q(state="claimed", claimed_until__lt=Now()))

@@ -62,6 +62,7 @@ class Row(NamedTuple):
 
     position: int
     run_id: UUID
+    input_id: UUID | None
     kind: str
     data: Any
     private: Any
@@ -73,13 +74,13 @@ def for_model(stream_id: UUID, position: int, kinds: list[str]) -> list[Row]:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT position, run_id, kind, data::text, private::text FROM journal_entry"
+            "SELECT position, run_id, input_id, kind, data::text, private::text FROM journal_entry"
             " WHERE stream_id = %s AND position > %s AND kind = ANY(%s) ORDER BY position",
             [stream_id, position, kinds],
         )
         return [
-            Row(at, run_id, kind, orjson.loads(data), private and orjson.loads(private))
-            for at, run_id, kind, data, private in cursor.fetchall()
+            Row(at, run_id, input_id, kind, orjson.loads(data), private and orjson.loads(private))
+            for at, run_id, input_id, kind, data, private in cursor.fetchall()
         ]
 
 

@@ -14,7 +14,7 @@ from channels.generic.websocket import (  # type: ignore[import-untyped]  # ship
 )
 from django.db import Error as DatabaseError
 
-from agents.conversations import inputs, projection
+from agents.conversations import inputs, projection, steers
 from agents.journal.offloading import in_database
 from agents.members.credentials import Credential
 from agents.members.models import TokenScope
@@ -22,7 +22,6 @@ from agents.streaming import cursors, entrance, hub
 from agents.streaming.listener import CloseCode, Closed, Listener
 from agents.streaming.rates import Allowance
 from agents.streaming.wire import joined
-from agents.turns import steering
 from audit import canonical
 from audit.limits import limit
 from audit.reasons import Reason
@@ -44,7 +43,9 @@ Answer = tuple[int, dict[str, Any]]
 
 
 class ConversationConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels is untyped
-    """Journal frames and live pieces out; inputs and stops in, answered as the POST would."""
+    """Journal frames and live pieces out; inputs, steers and stops in, answered as the POST would
+    answer.
+    """
 
     # No channel layer: it would hold connections for messages that nobody sends here.
     channel_layer_alias = "none"
@@ -200,11 +201,16 @@ def _input(credential: Credential, conversation_id: UUID, message: dict[str, Any
 
 
 def _steer(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:
-    _key(message)
+    key = _key(message)
     turn_id, text = projection.steering(_body(message))
-    steering.steer(
-        member=credential.member, conversation_id=conversation_id, turn_id=turn_id, message=text
+    accepted = steers.accept(
+        member=credential.member,
+        conversation_id=conversation_id,
+        turn_id=turn_id,
+        message=text,
+        key=key,
     )
+    return projection.ACCEPTED_STATUS, projection.steer_acceptance(accepted)
 
 
 def _stop(credential: Credential, conversation_id: UUID, message: dict[str, Any]) -> Answer:

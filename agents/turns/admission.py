@@ -27,7 +27,8 @@ from agents.journal.frames import Kind
 from agents.journal.prepared import Insertion, together
 from agents.turns import recovery
 from agents.turns.models import Turn
-from agents.turns.transcript import Message, Transcripts, budget_characters
+from agents.turns.transcript import Message, Transcripts
+from agents.turns.window import budget_characters
 from audit import funnel
 from audit.reasons import Action, Reason
 from audit.refusals import Refusal

@@ -3,22 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+from uuid import UUID
 
-from django.db import transaction
-from django.db.models.functions import Now
+from django.db import connection, transaction
 
 from agents.conversations import inputs
 from agents.conversations.models import InputStatus
 from agents.engine.effects import Settle, Terminal
+from agents.gateway import budgets
 from agents.gateway import calls as ledger
-from agents.gateway.events import AttemptFailed, Completed, Usage
+from agents.gateway.calls import ModelCallEnded
+from agents.gateway.events import Usage
 from agents.journal import append as journal
 from agents.journal import publication
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
-from agents.turns import words
+from agents.turns import steering, words
 from agents.turns.admission import Admitted
-from agents.turns.models import Turn
 from audit import funnel, metrics
 from audit.reasons import Action, Reason
 from tools.effects import claims
@@ -29,14 +30,6 @@ TERMINAL_KINDS: Final = {
     Terminal.FAILED: (Kind.AGENT_RUN_FAILED, InputStatus.FAILED, "error"),
     Terminal.CANCELLED: (Kind.AGENT_RUN_CANCELLED, InputStatus.CANCELLED, "cancelled"),
 }
-
-
-@dataclass(frozen=True)
-class ModelCallEnded:
-    """One model call for the ledger; `ended` None means that the turn gave it up."""
-
-    step: int
-    ended: Completed | AttemptFailed | None
 
 
 @dataclass
@@ -67,10 +60,17 @@ class Spent:
             self.completion_tokens += usage.completion_tokens
 
 
-def commit(admitted: Admitted, pending: Pending, more: Sequence[Draft] = ()) -> None:
-    """Journal what is pending and `more` in one transaction that proves the fence."""
-    drafts = [*pending.drafts, *more]
+def commit(
+    admitted: Admitted,
+    pending: Pending,
+    more: Sequence[Draft] = (),
+    steers: Sequence[steering.Steer] = (),
+) -> None:
+    """Journal what is pending, `more` and the application of `steers` in one transaction that
+    proves the fence.
+    """
     with transaction.atomic():
+        drafts = [*pending.drafts, *more, *steering.apply(admitted.claim, steers)]
         if drafts:
             journal.append(
                 admitted.identity.conversation_id,
@@ -84,7 +84,9 @@ def commit(admitted: Admitted, pending: Pending, more: Sequence[Draft] = ()) -> 
 def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -> None:
     """Write the answer and the one terminal in one commit, and close the run.
 
-    Raises `LeaseLost` when the run is no longer this worker's, having written nothing.
+    Raises, having written nothing, `LeaseLost` when the run is no longer this worker's, and
+    `SteersWaiting` when an ordinary end would leave unheard what the turn was told. Any other end
+    rejects what waits.
     """
     kind, status, outcome = TERMINAL_KINDS[effect.terminal]
     data: dict[str, Any] = {
@@ -95,18 +97,18 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
         },
     }
     if effect.reason:
-        data["message"] = words.for_member(effect.reason)
+        data["message"] = _message(admitted, effect.reason)
     run_id = admitted.claim.run_id
+    is_ordinary = effect.terminal is Terminal.COMPLETED
     with transaction.atomic():
+        left = [] if is_ordinary else steering.give_up(admitted.claim, effect.reason)
         journal.append(
             admitted.identity.conversation_id,
-            [*pending.drafts, Draft(kind, data)],
+            [*pending.drafts, *left, Draft(kind, data)],
             input_id=admitted.input_id,
             claim=admitted.claim,
         )
-        Turn.objects.filter(id=run_id).update(
-            terminal=str(effect.terminal), reason=effect.reason, ended_at=Now()
-        )
+        _close(run_id, effect, is_ordinary=is_ordinary)
         inputs.set_status(admitted.input_id, status)
         claims.settle(run_id, admitted.claim.fence)
         _record_calls(admitted, pending)
@@ -126,22 +128,42 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
         transaction.on_commit(lambda: _announce_end(str(effect.terminal)), robust=True)
 
 
+# The run's claim is locked by now, so that no steer can be accepted between question and commit.
+CLOSE: Final = (
+    "UPDATE turns_turn SET terminal = %s, reason = %s, ended_at = statement_timestamp()"
+    " WHERE id = %s"
+)
+NOBODY_WAITS: Final = (
+    " AND NOT EXISTS (SELECT 1 FROM conversations_steer AS steer"
+    " WHERE steer.run_id = turns_turn.id AND steer.state IN ('pending', 'claimed'))"
+)
+
+
+def _close(run_id: UUID, effect: Settle, *, is_ordinary: bool) -> None:
+    """Close the turn; one that was refused before it began has no row."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            CLOSE + NOBODY_WAITS if is_ordinary else CLOSE,
+            [str(effect.terminal), effect.reason, run_id],
+        )
+        if is_ordinary and cursor.rowcount != 1:
+            raise steering.SteersWaiting(str(run_id))
+
+
+def _message(admitted: Admitted, reason: str) -> str:
+    """What the member reads; of a budget also when it renews."""
+    if reason == Reason.BUDGET_EXHAUSTED:
+        full = budgets.tightest(admitted.identity.member_id)
+        if full is not None:
+            return full.message
+    return words.for_member(reason)
+
+
 def _announce_end(terminal: str) -> None:
     metrics.turn_ended(terminal)
     publication.wake_workers()  # the next input of the conversation may be waiting
 
 
 def _record_calls(admitted: Admitted, pending: Pending) -> None:
-    connection = admitted.connection
-    if connection is None:  # a refused turn asks no model
-        return
-    for call in pending.model_calls:
-        subject = ledger.CallSubject(
-            deployment_id=connection.deployment_id,
-            model=connection.model,
-            run_id=admitted.claim.run_id,
-            step=call.step,
-            member_id=admitted.identity.member_id,
-            agent_id=admitted.identity.agent_id,
-        )
-        ledger.record_call(subject, call.ended)
+    if admitted.connection is not None:  # a refused turn asks no model
+        ledger.record(admitted.connection, admitted.call_subject, pending.model_calls)

@@ -1,23 +1,29 @@
 """The messages a model sees, rebuilt from the journal.
 
-A conversation's past never changes, so what has been read once is kept and only newer entries
-are fetched. Runs stay together in the order their inputs were accepted, whatever was queued
-meanwhile.
+What has been read of a conversation never changes, so it is kept and only newer entries are
+fetched. Runs form a tree by what their inputs follow on; a model sees the way from the root to
+its run. Runs stay together in that order, whatever was queued meanwhile.
 """
 
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Optional
 from uuid import UUID
 
 from agents.journal import replay
 from agents.journal.frames import Kind
+from agents.turns.window import (
+    CHARACTERS_PER_TOKEN,
+    KEPT_TOKENS,
+    characters_of,
+    estimate,
+    is_full,
+)
+from audit.reasons import Reason
 
 CACHED_CONVERSATIONS: Final = 512  # per worker process
 CACHED_CHARACTERS: Final = 1_000_000  # a longer conversation is read anew each time
-CHARACTERS_PER_TOKEN: Final = 3  # cautious for English and code; exact counts are the provider's
-MINIMUM_CHARACTERS: Final = 4_000
 KINDS: Final = [
     str(kind)
     for kind in (
@@ -25,40 +31,78 @@ KINDS: Final = [
         Kind.ASSISTANT_MESSAGE,
         Kind.TOOL_STARTED,
         Kind.TOOL_ENDED,
+        Kind.STEER_ACCEPTED,
+        Kind.STEER_APPLIED,
+        Kind.STEER_REJECTED,
+        Kind.QUEUE_CHANGED,
+        Kind.COMPACTION,
+        Kind.AGENT_RUN_CANCELLED,
     )
 ]
 INTERRUPTED: Final = '{"error":"The call was interrupted; its outcome is unknown."}'
+SUMMARY: Final = "Summary of what was said before:\n\n"
+# Ends of inputs that were taken back before anybody worked them.
+TAKEN_BACK: Final = frozenset({str(Reason.WITHDRAWN), str(Reason.STEERED)})
 
 Message = dict[str, Any]
 
 
 @dataclass
 class RunMessages:
-    """One run's part of the conversation."""
+    """One run's part of the conversation.
 
-    accepted_position: int = 0
+    `before` is the run it follows on. Where `summary` is set it stands for everything before this
+    run's messages. `told` holds steers accepted for the run and not yet settled.
+    """
+
+    before: Optional["RunMessages"] = None
     messages: list[Message] = field(default_factory=list)
     step: int = 0
     unanswered: dict[str, None] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
+    summary: str | None = None
 
-    def apply(self, position: int, kind: str, data: Any, private: Any) -> int:
-        """Add one entry; answers how many characters it brought."""
-        if kind == Kind.INPUT_ACCEPTED:
-            self.accepted_position = position
-            self.messages.append({"role": "user", "content": data["message"]})
-            return len(data["message"])
+    def apply(self, kind: str, data: Any, private: Any) -> int:
+        """Add one entry after the run's acceptance; answers how many characters it brought."""
         private = private or {}
         if private.get("excluded"):
             return 0
-        if kind == Kind.ASSISTANT_MESSAGE:
-            self.step = private.get("step", 0)
-            self.messages.append({"role": "assistant", "content": data["text"]})
-            return len(data["text"])
-        if kind == Kind.TOOL_STARTED:
-            return self._add_call(data, private)
-        self.unanswered.pop(data["call_id"], None)
-        self.messages.append(_tool_message(data["call_id"], private["model_view"]))
-        return len(private["model_view"])
+        match kind:
+            case Kind.ASSISTANT_MESSAGE:
+                self.step = private.get("step", 0)
+                return self._say("assistant", data["text"])
+            case Kind.TOOL_STARTED:
+                return self._add_call(data, private)
+            case Kind.TOOL_ENDED:
+                self.unanswered.pop(data["call_id"], None)
+                self.messages.append(_tool_message(data["call_id"], private["model_view"]))
+                return len(private["model_view"])
+            case Kind.STEER_ACCEPTED:
+                self.told.add(data["steer_id"])
+            case Kind.STEER_REJECTED:
+                self.told.discard(data["steer_id"])
+            case Kind.STEER_APPLIED:
+                self.told.discard(data["steer_id"])
+                return self._say("user", private["message"])
+            case Kind.COMPACTION:
+                return self._sum_up(private["summary"])
+            case Kind.QUEUE_CHANGED if "message" in private:
+                self.messages[:1] = [{"role": "user", "content": private["message"]}]
+                return len(private["message"])
+            case Kind.AGENT_RUN_CANCELLED if data["reason"] in TAKEN_BACK:
+                self.messages = []
+        return 0
+
+    def _say(self, role: str, text: str) -> int:
+        self.messages.append({"role": role, "content": text})
+        return len(text)
+
+    def _sum_up(self, summary: str) -> int:
+        """From here on the summary stands for all that was said, but not for what was asked."""
+        self.summary = summary
+        self.messages = [message for message in self.messages if message["role"] == "user"]
+        self.unanswered = {}
+        return len(summary)
 
     def _add_call(self, data: Any, private: Any) -> int:
         last = self.messages[-1] if self.messages else None
@@ -96,7 +140,50 @@ class Transcript:
     position: int = 0
     characters: int = 0
     runs: dict[UUID, RunMessages] = field(default_factory=dict)
+    of_input: dict[str, RunMessages] = field(default_factory=dict)
+    newest: RunMessages | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def read_on(self, conversation_id: UUID) -> None:
+        """Add what is newer than what is known."""
+        for row in replay.for_model(conversation_id, self.position, KINDS):
+            if row.kind == Kind.INPUT_ACCEPTED:
+                self.characters += self._accept(row)
+            elif row.run_id in self.runs:
+                run = self.runs[row.run_id]
+                self.characters += run.apply(row.kind, row.data, row.private)
+            self.position = row.position
+
+    def _accept(self, row: replay.Row) -> int:
+        """A run of its own; inputs from before branches follow on the one accepted before."""
+        run = self.runs[row.run_id] = RunMessages()
+        if "parent" in row.data:
+            run.before = self.of_input.get(row.data["parent"])
+        else:
+            run.before = self.newest
+        self.newest = self.of_input[str(row.input_id)] = run
+        if row.data.get("kind", "message") != "message":
+            return 0
+        run.messages.append({"role": "user", "content": row.data["message"]})
+        return len(row.data["message"])
+
+
+@dataclass(frozen=True)
+class History:
+    """What a model sees of the conversation, oldest first.
+
+    `is_crowded` says that it is time to sum it up, or that the oldest messages had to be left out;
+    `is_told` that the run has been told something it has not taken up yet.
+    """
+
+    messages: list[Message]
+    is_crowded: bool
+    is_told: bool
+
+    @property
+    def tokens(self) -> int:
+        """The estimate of what the messages cost."""
+        return estimate(self.messages)
 
 
 class Transcripts:
@@ -106,30 +193,22 @@ class Transcripts:
         self._kept: OrderedDict[UUID, Transcript] = OrderedDict()
         self._lock = threading.Lock()
 
+    def history(self, conversation_id: UUID, run_id: UUID, *, budget_characters: int) -> History:
+        """History up to and including the run, newest kept within the budget."""
+        transcript = self._transcript(conversation_id)
+        with transcript.lock:
+            transcript.read_on(conversation_id)
+            found = _history(transcript.runs[run_id], budget_characters)
+            if transcript.characters > CACHED_CHARACTERS:
+                self._forget(conversation_id)
+        return found
+
     def messages(
         self, conversation_id: UUID, run_id: UUID, *, budget_characters: int
     ) -> list[Message]:
-        """History up to and including the run, oldest first, newest kept within the budget."""
-        transcript = self._transcript(conversation_id)
-        with transcript.lock:
-            _read_on(conversation_id, transcript)
-            mine = transcript.runs[run_id]
-            earlier = [
-                run
-                for run in transcript.runs.values()
-                if 0 < run.accepted_position < mine.accepted_position
-            ]
-            chosen = [mine.complete()]
-            left = budget_characters - _characters(chosen[0])
-            for run in sorted(earlier, key=lambda run: run.accepted_position, reverse=True):
-                messages = run.complete()
-                left -= _characters(messages)
-                if left < 0:
-                    break
-                chosen.append(messages)
-            if transcript.characters > CACHED_CHARACTERS:
-                self._forget(conversation_id)
-        return [message for messages in reversed(chosen) for message in messages]
+        """The messages of `history` alone."""
+        found = self.history(conversation_id, run_id, budget_characters=budget_characters)
+        return found.messages
 
     def _transcript(self, conversation_id: UUID) -> Transcript:
         with self._lock:
@@ -146,26 +225,46 @@ class Transcripts:
             self._kept.pop(conversation_id, None)
 
 
-def budget_characters(context_window: int, max_output_tokens: int) -> int:
-    """How much history fits beside the system prompt and the answer."""
-    tokens = context_window - max_output_tokens - context_window // 8
-    return max(MINIMUM_CHARACTERS, tokens * CHARACTERS_PER_TOKEN)
+def _history(mine: RunMessages, budget: int) -> History:
+    """Walk back along the branch until a summary, the root, or the end of the budget."""
+    run, chosen = mine, [mine.complete()]
+    left = budget - characters_of(chosen[0])
+    is_cut = False
+    while run.summary is None and run.before is not None and not is_cut:
+        messages = run.before.complete()
+        size = characters_of(messages)
+        is_cut = size > left
+        if not is_cut:
+            run, left = run.before, left - size
+            chosen.append(messages)
+    if run.summary is not None:
+        summed_up = _summed_up(run, left)
+        left -= characters_of(summed_up)
+        chosen.append(summed_up)
+    return History(
+        messages=[message for messages in reversed(chosen) for message in messages],
+        is_crowded=is_cut or is_full(budget - left, budget),
+        is_told=bool(mine.told),
+    )
 
 
-def _read_on(conversation_id: UUID, transcript: Transcript) -> None:
-    for row in replay.for_model(conversation_id, transcript.position, KINDS):
-        run = transcript.runs.setdefault(row.run_id, RunMessages())
-        transcript.characters += run.apply(row.position, row.kind, row.data, row.private)
-        transcript.position = row.position
+def _summed_up(run: RunMessages, left: int) -> list[Message]:
+    """What stands for everything before a run: what was asked last, word for word, and the summary.
+
+    The oldest message kept may be cut.
+    """
+    assert run.summary is not None, "only asked for a run with a summary"
+    room = min(KEPT_TOKENS * CHARACTERS_PER_TOKEN, (left - len(run.summary)) // 2)
+    kept: list[Message] = []
+    before = run.before
+    while before is not None and room > 0:
+        for message in reversed(before.messages):
+            if message["role"] == "user" and room > 0:
+                kept.append({"role": "user", "content": message["content"][:room]})
+                room -= len(message["content"])
+        before = before.before
+    return [*reversed(kept), {"role": "assistant", "content": SUMMARY + run.summary}]
 
 
 def _tool_message(call_id: str, text: str) -> Message:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
-
-
-def _characters(messages: list[Message]) -> int:
-    return sum(
-        len(message["content"] or "")
-        + sum(len(call["function"]["arguments"]) for call in message.get("tool_calls", ()))
-        for message in messages
-    )

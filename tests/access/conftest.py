@@ -6,6 +6,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 from guardian.shortcuts import assign_perm
 
-from agents.conversations import inputs
+from agents.conversations import inputs, steers
 from agents.conversations.inputs import Message
 from agents.definitions import versions
 from agents.definitions.models import Agent
@@ -25,6 +26,7 @@ from artifacts import writing
 from artifacts.models import Artifact
 from tests.access import routes
 from tests.access.entries import Probe
+from tools.effects.models import RunClaim
 
 BACKEND = "agents.members.backends.ThrottledModelBackend"
 CONTENT = {"name": "Ferry", "persona": "Help."}
@@ -100,10 +102,20 @@ def objects(committed_db: None, everybody: dict[str, Person]) -> Iterator[Object
     content = {**CONTENT, "name": f"Ferry {secrets.token_hex(4)}"}
     agent_id = versions.create(actor=alice, content=content).agent_id
     conversation = inputs.open_conversation(member=alice)
-    inputs.accept(
+    worked = inputs.accept(
         member=alice,
         conversation_id=conversation.id,
         message=Message("hello", agent=str(agent_id)),
+        key=str(uuid.uuid4()),
+    )
+    RunClaim.objects.filter(run_id=worked.run_id).update(
+        state="running", fence=1, lease_until=Now() + timedelta(hours=1)
+    )
+    steer = steers.accept(
+        member=alice,
+        conversation_id=conversation.id,
+        turn_id=worked.run_id,
+        message="only mornings",
         key=str(uuid.uuid4()),
     )
     artifact = writing.create(
@@ -119,11 +131,14 @@ def objects(committed_db: None, everybody: dict[str, Person]) -> Iterator[Object
             "agent_id": str(agent_id),
             "conversation_id": str(conversation.id),
             "artifact_id": str(artifact),
+            "steer_id": str(steer.steer_id),
             "token_id": str(token.id),
             "number": "1",
             "other": "1",
         }
     )
+    # Nobody works it, and a later worker must not find it.
+    RunClaim.objects.filter(run_id=worked.run_id).update(state="settled", settled_at=Now())
     # A person may have so many tokens at once.
     AccessToken.objects.filter(id=token.id).update(revoked_at=Now())
 

@@ -45,6 +45,10 @@ REST: Final[dict[str, dict[str, Probe]]] = {
     "api/conversations/<id:conversation_id>/events": {"GET": Probe(200)},
     "api/conversations/<id:conversation_id>/inputs": {"POST": Probe(202, _MESSAGE)},
     "api/conversations/<id:conversation_id>/steer": {"POST": Probe(409, _STEER)},
+    "api/conversations/<id:conversation_id>/steers/<id:steer_id>": {
+        "PATCH": Probe(200, {"message": "hello"}),
+        "DELETE": Probe(204),
+    },
     "api/conversations/<id:conversation_id>/stop": {"POST": Probe(202)},
 }
 # Routes of the pages that name objects, by method.

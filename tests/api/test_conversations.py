@@ -8,7 +8,6 @@ import pytest
 from agents.api.pages import newest_first
 from agents.conversations.models import Conversation, Input
 from agents.members.models import Member
-from agents.turns.models import Turn
 from tests.api.conftest import Caller
 
 pytestmark = pytest.mark.django_db
@@ -134,25 +133,6 @@ def test_steering_needs_a_turn_that_is_live(
         {"message": "Only morning ones.", "turn_id": str(run_id)},
     )
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "turn_not_live")
-
-
-def test_steering_a_running_turn_is_refused_honestly(
-    as_alice: Caller, conversation: str, asked: dict[str, Any]
-) -> None:
-    accepted = Input.objects.select_related("agent", "member").get(id=asked["input_id"])
-    Turn.objects.create(
-        id=accepted.run_id,
-        input=accepted,
-        conversation_id=conversation,
-        member=accepted.member,
-        agent_version=accepted.agent.versions.get(number=1),
-        snapshot={},
-    )
-    answer = as_alice.post(
-        f"/api/conversations/{conversation}/steer",
-        {"message": "Only morning ones.", "turn_id": str(accepted.run_id)},
-    )
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict")
 
 
 def test_the_list_goes_on_from_its_cursor_without_gap_or_repeat(

@@ -28,6 +28,8 @@ PUBLISHED = [
     "conversation_events_list",
     "conversation_inputs_create",
     "conversation_steer",
+    "conversation_steers_delete",
+    "conversation_steers_update",
     "conversation_stop",
     "conversations_create",
     "conversations_list",

@@ -7,7 +7,8 @@ import pytest
 
 from agents.journal.append import Draft, append, open_stream
 from agents.journal.frames import Kind
-from agents.turns.transcript import INTERRUPTED, Message, Transcripts, budget_characters
+from agents.turns.transcript import INTERRUPTED, Message, Transcripts
+from agents.turns.window import budget_characters
 
 pytestmark = pytest.mark.django_db
 PLENTY = 1_000_000
@@ -25,6 +26,21 @@ class Talk:
         run_id = uuid4()
         append(self.id, [Draft(Kind.INPUT_ACCEPTED, {"message": text})], run_id=run_id)
         return run_id
+
+    def follows(self, text: str, before: UUID | None, **more: Any) -> UUID:
+        """Ask something whose branch is said, as acceptance does; `before` is a run."""
+        run_id = uuid4()
+        parent = str(before) if before else None
+        append(
+            self.id,
+            [Draft(Kind.INPUT_ACCEPTED, {"message": text, "parent": parent, **more})],
+            run_id=run_id,
+            input_id=run_id,
+        )
+        return run_id
+
+    def notes(self, run_id: UUID, kind: Kind, data: Any, private: Any = None) -> None:
+        append(self.id, [Draft(kind, data, private)], run_id=run_id)
 
     def says(self, run_id: UUID, text: str, *, step: int = 1, excluded: bool = False) -> None:
         private = {"step": step, "excluded": excluded}
@@ -198,3 +214,117 @@ def test_nobody_can_change_what_is_kept(talk: Talk) -> None:
     messages: list[dict[str, Any]] = talk.seen(run)
     messages.append(user("forged"))
     assert talk.seen(run) == [user("one")]
+
+
+@pytest.mark.parametrize("order", [("one", "other"), ("other", "one")])
+def test_a_model_sees_its_own_branch_alone(talk: Talk, order: tuple[str, str]) -> None:
+    root = talk.follows("root", None)
+    talk.says(root, "rooted")
+    runs = {text: talk.follows(text, root) for text in order}
+    for text, run in runs.items():
+        talk.says(run, f"answer {text}")
+    end = talk.follows("end", runs["one"])
+    assert talk.seen(end) == [
+        user("root"),
+        assistant("rooted"),
+        user("one"),
+        assistant("answer one"),
+        user("end"),
+    ]
+    assert talk.seen(runs["other"]) == [
+        user("root"),
+        assistant("rooted"),
+        user("other"),
+        assistant("answer other"),
+    ]
+
+
+def test_inputs_from_before_branches_follow_on_one_another(talk: Talk) -> None:
+    old = [talk.asks("one"), talk.asks("two")]
+    assert talk.seen(old[1]) == [user("one"), user("two")]
+
+
+def test_what_was_told_to_a_turn_stands_where_it_was_taken_up(talk: Talk) -> None:
+    run = talk.follows("one", None)
+    talk.notes(run, Kind.STEER_ACCEPTED, {"steer_id": "s1"})
+    talk.notes(run, Kind.STEER_ACCEPTED, {"steer_id": "s2"})
+    talk.calls(run, "a")
+    talk.results(run, "a")
+    told = [user("one"), assistant(None, "a"), tool("a")]
+    assert talk.seen(run) == told
+    assert talk.kept.history(talk.id, run, budget_characters=PLENTY).is_told
+    talk.notes(run, Kind.STEER_APPLIED, {"steer_id": "s1"}, {"message": "Only mornings."})
+    talk.notes(run, Kind.STEER_REJECTED, {"steer_id": "s2"})
+    assert talk.seen(run) == [*told, user("Only mornings.")]
+    assert not talk.kept.history(talk.id, run, budget_characters=PLENTY).is_told
+
+
+def test_a_queued_message_is_seen_as_it_was_left(talk: Talk) -> None:
+    first = talk.follows("one", None)
+    second = talk.follows("two", first)
+    third = talk.follows("three", second)
+    assert talk.seen(third)[1:] == [user("two"), user("three")]
+    talk.notes(second, Kind.QUEUE_CHANGED, {"items": []}, {"message": "second"})
+    assert talk.seen(third)[1:] == [user("second"), user("three")]
+    talk.notes(second, Kind.AGENT_RUN_CANCELLED, {"reason": "withdrawn"})
+    assert talk.seen(third) == [user("one"), user("three")]
+
+
+def test_a_stopped_message_is_still_seen(talk: Talk) -> None:
+    first = talk.follows("one", None)
+    talk.notes(first, Kind.AGENT_RUN_CANCELLED, {"reason": "stopped"})
+    assert talk.seen(talk.follows("two", first)) == [user("one"), user("two")]
+
+
+def summary(text: str) -> Message:
+    return assistant(f"Summary of what was said before:\n\n{text}")
+
+
+def test_a_summary_stands_for_what_was_said_not_for_what_was_asked(talk: Talk) -> None:
+    first = talk.follows("one", None)
+    talk.says(first, "answer one")
+    second = talk.follows("two", first)
+    talk.calls(second, "a")
+    talk.results(second, "a")
+    talk.notes(second, Kind.COMPACTION, {}, {"summary": "They spoke."})
+    assert talk.seen(second) == [user("one"), summary("They spoke."), user("two")]
+    talk.says(second, "answer two", step=2)
+    third = talk.follows("three", second)
+    assert talk.seen(third) == [
+        user("one"),
+        summary("They spoke."),
+        user("two"),
+        assistant("answer two"),
+        user("three"),
+    ]
+
+
+def test_a_summary_of_its_own_run_asks_nothing(talk: Talk) -> None:
+    first = talk.follows("one", None)
+    talk.says(first, "answer one")
+    summing_up = talk.follows("", first, kind="compaction")
+    talk.notes(summing_up, Kind.COMPACTION, {}, {"summary": "They spoke."})
+    third = talk.follows("three", summing_up)
+    assert talk.seen(third) == [user("one"), summary("They spoke."), user("three")]
+    assert talk.seen(talk.follows("two", first)) == [
+        user("one"),
+        assistant("answer one"),
+        user("two"),
+    ]
+
+
+def test_the_newest_messages_of_a_person_are_kept_the_oldest_of_them_cut(talk: Talk) -> None:
+    runs: list[UUID | None] = [None]
+    for text in ("a" * 600, "b" * 600, "c" * 600):
+        runs.append(talk.follows(text, runs[-1]))
+    end = talk.follows("end", runs[-1])
+    talk.notes(end, Kind.COMPACTION, {}, {"summary": "S" * 100})
+    kept = talk.seen(end, budget=103 + 2 * 900)
+    assert [message["content"] for message in kept[:-2]] == ["b" * 300, "c" * 600]
+
+
+@pytest.mark.parametrize(("size", "is_crowded"), [(890, False), (900, True), (1_200, True)])
+def test_a_history_says_when_it_is_time_to_sum_up(talk: Talk, size: int, is_crowded: bool) -> None:
+    first = talk.follows("x" * (size - 2), None)
+    end = talk.follows("ok", first)
+    assert talk.kept.history(talk.id, end, budget_characters=1_000).is_crowded is is_crowded
