@@ -204,6 +204,7 @@ def _denied(call: ToolCall, denial: Denial) -> ToolOutcome:
         view["expected_schema"] = denial.expected_schema
     return ToolOutcome(
         call=call,
+        error_class=denial.error_class,
         outcome="denied",
         model_view=projection.bounded(view, projection.MODEL_VIEW),
         member_view={"message": failures.DENIALS[denial.reason]},

@@ -56,6 +56,34 @@ CLASSES: Final[Mapping[Reason, ErrorClass]] = MappingProxyType(
         Reason.RATE_LIMITED: ErrorClass.RATE_LIMITED,
         Reason.BUDGET_EXHAUSTED: ErrorClass.RATE_LIMITED,
         Reason.TIMEOUT: ErrorClass.TIMEOUT,
+        Reason.INVALID_ARGUMENT: ErrorClass.INVALID_ARGUMENT,
+        Reason.INVALID_ARGUMENTS: ErrorClass.INVALID_ARGUMENT,
+        Reason.BODY_TOO_LARGE: ErrorClass.INVALID_ARGUMENT,
+        Reason.TOOL_NOT_OFFERED: ErrorClass.NOT_FOUND,
+        Reason.POLICY_REFUSED: ErrorClass.FORBIDDEN,
+        Reason.MEMBER_DENIED: ErrorClass.FORBIDDEN,
+        Reason.APPROVAL_EXPIRED: ErrorClass.FORBIDDEN,
+        Reason.APPROVAL_MISMATCH: ErrorClass.FORBIDDEN,
+        Reason.REQUIRED_TOOL_BLOCKED: ErrorClass.FORBIDDEN,
+        Reason.PROVIDER_ERROR: ErrorClass.PROVIDER_ERROR,
+        Reason.PROVIDER_UNREACHABLE: ErrorClass.PROVIDER_ERROR,
+        Reason.PROVIDER_REFUSED: ErrorClass.PROVIDER_ERROR,
+        Reason.PROVIDER_CREDENTIALS: ErrorClass.PROVIDER_ERROR,
+        Reason.PROVIDER_CUT_OFF: ErrorClass.PROVIDER_ERROR,
+        Reason.PROVIDER_GARBAGE: ErrorClass.PROVIDER_ERROR,
+        Reason.MODEL_UNAVAILABLE: ErrorClass.PROVIDER_ERROR,
+    }
+)
+# What a class of failure allows next, where the tool does not know better. After one that is not
+# here nothing is known.
+DIRECTIVES: Final[Mapping[ErrorClass, RepairDirective]] = MappingProxyType(
+    {
+        ErrorClass.INVALID_ARGUMENT: RepairDirective(retryable=True, same_tool_required=True),
+        ErrorClass.NOT_FOUND: RepairDirective(retryable=False),
+        ErrorClass.FORBIDDEN: RepairDirective(retryable=False),
+        ErrorClass.RATE_LIMITED: RepairDirective(retryable=True),
+        ErrorClass.TIMEOUT: RepairDirective(retryable=True),
+        ErrorClass.PROVIDER_ERROR: RepairDirective(retryable=True),
     }
 )
 
@@ -73,6 +101,11 @@ class Denial:
     def ends_turn(self) -> Reason | None:
         """The reason again where it is final."""
         return self.reason if self.reason in FINAL_DENIALS else None
+
+    @property
+    def error_class(self) -> ErrorClass:
+        """The class of failure it is, by the table every failure goes through."""
+        return class_of(self.reason)
 
 
 class Overrun(TimeoutError):
@@ -98,16 +131,26 @@ def error(
 
 
 def refused(refusal: Refusal, *, repair: RepairDirective | None = None, **facts: Any) -> ToolResult:
-    """An error result that says why an operation of ours refused, with its wrong fields."""
+    """An error result that says why an operation of ours refused, with its wrong fields.
+
+    What may follow comes from its class of failure unless the tool knows better.
+    """
     if refusal.fields:
         facts["problems"] = [dict(problem) for problem in refusal.fields]
-    return error(classify(refusal), refusal.message, repair=repair, **facts)
+    error_class = classify(refusal)
+    directive = repair or DIRECTIVES.get(error_class)
+    return error(error_class, refusal.message, repair=directive, **facts)
+
+
+def class_of(reason: Reason) -> ErrorClass:
+    """The class of failure of a reason code; `tool_error` where nothing narrower is known."""
+    return CLASSES.get(reason, ErrorClass.TOOL_ERROR)
 
 
 def classify(fault: BaseException) -> ErrorClass:
     """The one place that turns an exception into a class of failure."""
     if isinstance(fault, Refusal):
-        return CLASSES.get(fault.reason, ErrorClass.TOOL_ERROR)
+        return class_of(fault.reason)
     if isinstance(fault, TimeoutError):
         return ErrorClass.TIMEOUT
     if isinstance(fault, PermissionError):

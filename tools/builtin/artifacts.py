@@ -83,7 +83,7 @@ async def _written(context: ToolContext, write: Write, arguments: Json) -> ToolR
     except NotFound:
         return failures.error(ErrorClass.NOT_FOUND, "There is no artifact with this id.")
     except Refusal as refusal:
-        return failures.refused(refusal, repair=TRY_AGAIN)
+        return failures.refused(refusal)
     root = version.artifact
     return ToolResult(
         "success",
