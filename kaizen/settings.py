@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "kaizen.apps.KaizenConfig",
     "audit.apps.AuditConfig",
     "tools.effects.apps.EffectsConfig",
+    "tools.boundary.apps.BoundaryConfig",
     "artifacts.apps.ArtifactsConfig",
     "agents.members.apps.MembersConfig",
     "agents.journal.apps.JournalConfig",

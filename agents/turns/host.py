@@ -34,7 +34,7 @@ from agents.turns import answers, authority, recovery
 from agents.turns.admission import Admitted
 from agents.turns.answers import ModelCallEnded, Pending, Spent
 from agents.turns.live import LivePublisher, LiveTurn
-from agents.turns.toolcalls import call_draft, cut_off, result_drafts, unknown
+from agents.turns.toolcalls import call_draft, cut_off, result_drafts
 from agents.turns.transcript import Transcripts
 from audit import metrics
 from audit.canonical import storable
@@ -42,7 +42,6 @@ from audit.reasons import Reason
 from tools.boundary import exposure
 from tools.boundary.contract import Ports, ToolCall, ToolKind, ToolOutcome
 from tools.boundary.execution import handle_tool_exec
-from tools.effects import reservations
 
 SETTLE_PAUSES_S: Final = (0.2, 1.0)  # before an answer is written again over a new connection
 
@@ -208,11 +207,9 @@ class TurnHost:
         return descriptor is None or descriptor.kind is ToolKind.READ
 
     async def _run(self, call: ToolCall) -> ToolSettled:
-        if not self._is_read(call) and not await in_database(
-            reservations.reserve, self.admitted.claim, call.call_id
-        ):
-            return await self._end(unknown(call))
-        return await self._end(await handle_tool_exec(call, self.admitted.identity, self._ports))
+        outcome = await handle_tool_exec(call, self.admitted.identity, self._ports)
+        assert isinstance(outcome, ToolOutcome), "no tool of this turn asks its member"
+        return await self._end(outcome)
 
     async def _end(self, outcome: ToolOutcome) -> ToolSettled:
         """Journal one call's result and what it shows."""

@@ -7,7 +7,7 @@ from agents.gateway.events import EXPLANATIONS, CallRefusal
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.turns.admission import Admitted
-from audit.reasons import ErrorClass, Reason
+from audit.reasons import ErrorClass
 from tools.boundary.contract import ToolCall, ToolOutcome
 from tools.boundary.projection import shown_arguments
 
@@ -45,6 +45,8 @@ def result_drafts(outcome: ToolOutcome) -> list[Draft]:
         "error_class": str(outcome.error_class) if outcome.error_class else None,
         "duration_ms": outcome.duration_ms,
     }
+    if outcome.why:
+        data["why"] = list(outcome.why)
     private = {
         "step": outcome.call.step,
         "model_view": outcome.model_view,
@@ -66,17 +68,4 @@ def cut_off(call: ToolCall) -> ToolOutcome:
         member_view={"message": text},
         error_class=ErrorClass.INVALID_ARGUMENT,
         failure_domain="caller",
-    )
-
-
-def unknown(call: ToolCall) -> ToolOutcome:
-    """The result of a write that had begun before its worker was lost: never repeated."""
-    text = "The change was interrupted; whether it was made is unknown."
-    return ToolOutcome(
-        call=call,
-        outcome="error",
-        model_view=json.dumps({"error": text}),
-        member_view={"message": text},
-        error_class=ErrorClass.TOOL_ERROR,
-        ends_turn=Reason.AMBIGUOUS_WRITE,
     )

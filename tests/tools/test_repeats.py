@@ -15,6 +15,7 @@ from tests.tools.conftest import Run
 from tools.boundary import registry, repeats
 from tools.boundary.contract import (
     Json,
+    Parked,
     Presentation,
     RepairDirective,
     Tier,
@@ -93,10 +94,9 @@ async def test_an_identical_later_call_gets_the_first_result_and_runs_nothing(
     [
         {"suppress_identical_repeat": False},
         {"kind": ToolKind.READ},
-        {"tier": Tier.SENSITIVE},
         {"repeat_exempt": True},
     ],
-    ids=["did not ask for it", "reads", "is sensitive", "is exempt"],
+    ids=["did not ask for it", "reads", "is exempt"],
 )
 async def test_every_other_tool_runs_again(
     changes: dict[str, Any], run: Run, make_tool: MakeTool
@@ -107,6 +107,15 @@ async def test_every_other_tool_runs_again(
         outcome = await run.call("made_for_a_test", {"n": 1}, snapshot=snapshot)
         assert (outcome.outcome, outcome.repeat) == ("success", "")
     assert tool.runs == 3
+
+
+@pytest.mark.req("BND-034")
+async def test_a_sensitive_call_is_asked_about_each_time(run: Run, make_tool: MakeTool) -> None:
+    tool = Recorder()
+    run.offer(make_tool(tool, **{**WRITES, "tier": Tier.SENSITIVE}))
+    for snapshot in ("step-1", "step-2"):
+        assert isinstance(await run.call("made_for_a_test", {"n": 1}, snapshot=snapshot), Parked)
+    assert tool.runs == 0
 
 
 @pytest.mark.req("BND-031", "BND-033")

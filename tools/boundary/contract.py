@@ -73,7 +73,8 @@ class ToolResult:
 class RunIdentity:
     """Whose turn this is. Every field comes from admission, none from model arguments.
 
-    `fence` proves ownership of the run for every write a tool makes.
+    `fence` proves ownership of the run for every write a tool makes. `watched` is False for a run
+    that nobody looks at while it works: it asks its member to come before it asks for an approval.
     """
 
     run_id: UUID
@@ -82,6 +83,7 @@ class RunIdentity:
     conversation_id: UUID
     agent_id: UUID
     agent_version: int
+    watched: bool = True
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,17 @@ class ToolContext:
     catalogue: tuple[Findable, ...] = ()
 
 
+@dataclass(frozen=True)
+class Target:
+    """What one call would change: `text` names it for people, `version` moves when it does."""
+
+    text: str
+    version: str
+
+
 Execute = Callable[[ToolContext, Json], Awaitable[ToolResult]]
+# Reads in the database, under the member's rights, what a call would change. Raises `Refusal`.
+FindTarget = Callable[[RunIdentity, Json], Target]
 ProjectForModel = Callable[[ToolResult], Json]
 ProjectForMember = Callable[[ToolResult], Json]
 
@@ -138,7 +150,8 @@ class ToolDescriptor:
 
     `discovery`: it only finds tools, so calling it is no progress. `repeat_exempt`: one result
     takes several calls that may look alike, so identical calls always run. `whole_result`: what
-    the model builds on must come word for word, so it is never compressed.
+    the model builds on must come word for word, so it is never compressed. `target` finds what a
+    call would change, for tools that change something that is there already.
     """
 
     name: str
@@ -157,6 +170,7 @@ class ToolDescriptor:
     repeat_exempt: bool = False
     discovery: bool = False
     whole_result: bool = False
+    target: FindTarget | None = None
     intent_hints: tuple[str, ...] = ()
     run_artifact_targets_field: str | None = None
 
@@ -198,7 +212,8 @@ class ToolOutcome:
     when the turn must close (an unknown write, a terminal denial). `arguments_digest` is empty
     when the arguments could not be read. `repeat` says that the tool was not run because the same
     call had been: `suppressed` gives its result again, `refused` is an error. `discovered` names
-    tools to show from the next step on, `discovery` that the tool does nothing else.
+    tools to show from the next step on, `discovery` that the tool does nothing else. `why` lists,
+    for a call that was denied or narrowed, what was asked and who decided it.
     """
 
     call: ToolCall
@@ -217,6 +232,21 @@ class ToolOutcome:
     repeat: Literal["", "suppressed", "refused"] = ""
     discovery: bool = False
     discovered: tuple[str, ...] = ()
+    why: tuple[Json, ...] = ()
+
+
+@dataclass(frozen=True)
+class Parked:
+    """A call that may not run before its member has decided about it.
+
+    `requested` is what they are asked, ready to be shown. `asked` says that they are being asked
+    already, so that nothing is to be staged. The run gives itself up until they have answered.
+    """
+
+    call: ToolCall
+    approval_id: UUID
+    requested: Json
+    asked: bool = False
 
 
 @dataclass(frozen=True)

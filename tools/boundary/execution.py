@@ -17,10 +17,11 @@ from audit import funnel, metrics
 from audit.limits import limit
 from audit.reasons import Action, ErrorClass, Reason
 from tools.boundary import authority, compression, facts, failures, projection
-from tools.boundary.authority import Admitted
+from tools.boundary.clearance import Begun
 from tools.boundary.contract import (
     Json,
     Outcome,
+    Parked,
     Ports,
     RunIdentity,
     ToolCall,
@@ -31,6 +32,7 @@ from tools.boundary.contract import (
     ToolResult,
 )
 from tools.boundary.failures import Denial, Overrun
+from tools.boundary.permission import Permitted
 from tools.effects.claims import LeaseLost
 
 DEFAULT_TIMEOUT_S = limit(
@@ -46,22 +48,24 @@ UNKNOWN_WRITE: Final = (
 logger = logging.getLogger(__name__)
 
 
-async def handle_tool_exec(call: ToolCall, identity: RunIdentity, ports: Ports) -> ToolOutcome:
+async def handle_tool_exec(
+    call: ToolCall, identity: RunIdentity, ports: Ports
+) -> ToolOutcome | Parked:
     """Run one call, or say why not; what a tool or a model did wrong is an outcome, never raised.
 
-    Re-raises cancellation, and `LeaseLost` when the run belongs to another worker by now. Counts
-    exactly one `tool_run`. Writes one audit row for the call (and one before it for a call that
-    may change something); a result that cannot be recorded is withheld and closes the turn.
+    A call that its member has to approve first is `Parked`: nothing of it has run, and the same
+    call is made again when they have decided. Re-raises cancellation, and `LeaseLost` when the run
+    belongs to another worker by now. Counts exactly one `tool_run` for a call that settles, and
+    writes one audit row for it (and one before it for a call that may change something); a result
+    that cannot be recorded is withheld and closes the turn.
     """
-    counted: Outcome = "error"
+    counted: str = "error"
     try:
         decision = await authority.decide(call, identity, ports)
-        if isinstance(decision, Denial):
-            outcome = _denied(call, decision)
-        elif isinstance(decision, ToolOutcome):
-            outcome = decision
-        else:
-            outcome = await _settled(call, identity, ports, decision)
+        if isinstance(decision, Parked):
+            counted = ""
+            return decision
+        outcome = await _outcome(call, identity, ports, decision)
         counted = "repeat_suppressed" if outcome.repeat == "suppressed" else outcome.outcome
         if ports.memory is not None:
             ports.memory.observe(facts.of(outcome), outcome.model_view, outcome.member_view)
@@ -70,11 +74,29 @@ async def handle_tool_exec(call: ToolCall, identity: RunIdentity, ports: Ports) 
         counted = "cancelled"
         raise
     finally:
-        metrics.tool_run(counted)
+        if counted:
+            metrics.tool_run(counted)
+
+
+async def _outcome(
+    call: ToolCall,
+    identity: RunIdentity,
+    ports: Ports,
+    decision: Permitted | Denial | Begun | ToolOutcome,
+) -> ToolOutcome:
+    match decision:
+        case Permitted():
+            return await _settled(call, identity, ports, decision)
+        case Denial():
+            return _denied(call, decision)
+        case Begun():
+            return _unknown(call)
+        case ToolOutcome():
+            return decision
 
 
 async def _settled(
-    call: ToolCall, identity: RunIdentity, ports: Ports, admitted: Admitted
+    call: ToolCall, identity: RunIdentity, ports: Ports, admitted: Permitted
 ) -> ToolOutcome:
     """Execute, project and record an admitted call."""
     started = monotonic()
@@ -104,7 +126,7 @@ async def _settled(
     return await _recorded(outcome, identity, ports, admitted)
 
 
-async def _executed(call: ToolCall, context: ToolContext, admitted: Admitted) -> ToolOutcome:
+async def _executed(call: ToolCall, context: ToolContext, admitted: Permitted) -> ToolOutcome:
     """Stages four and five."""
     descriptor = admitted.descriptor
     try:
@@ -118,7 +140,7 @@ async def _executed(call: ToolCall, context: ToolContext, admitted: Admitted) ->
 
 
 async def _within_time(
-    descriptor: ToolDescriptor, context: ToolContext, admitted: Admitted
+    descriptor: ToolDescriptor, context: ToolContext, admitted: Permitted
 ) -> ToolResult:
     """Run the tool in a task of its own, which is cancelled when time is up or the caller is."""
     task = asyncio.ensure_future(descriptor.execute(context, admitted.arguments))
@@ -207,9 +229,21 @@ def _denied(call: ToolCall, denial: Denial) -> ToolOutcome:
         error_class=denial.error_class,
         outcome="denied",
         model_view=projection.bounded(view, projection.MODEL_VIEW),
-        member_view={"message": failures.DENIALS[denial.reason]},
+        member_view={"message": denial.words},
         denial=denial.reason,
         ends_turn=denial.ends_turn,
+        why=denial.why,
+    )
+
+
+def _unknown(call: ToolCall) -> ToolOutcome:
+    """A change that had begun under an earlier worker; it is never begun again."""
+    return _closed(
+        call,
+        "error",
+        failures.error(ErrorClass.TOOL_ERROR, UNKNOWN_WRITE),
+        told=UNKNOWN_WRITE,
+        ends_turn=Reason.AMBIGUOUS_WRITE,
     )
 
 
@@ -234,7 +268,7 @@ def _closed(
 
 
 async def _recorded(
-    outcome: ToolOutcome, identity: RunIdentity, ports: Ports, admitted: Admitted
+    outcome: ToolOutcome, identity: RunIdentity, ports: Ports, admitted: Permitted
 ) -> ToolOutcome:
     """The outcome once its audit row is written; one that cannot be recorded is withheld."""
     try:
@@ -253,7 +287,7 @@ async def _recorded(
     return outcome
 
 
-def _record(outcome: ToolOutcome, identity: RunIdentity, admitted: Admitted) -> None:
+def _record(outcome: ToolOutcome, identity: RunIdentity, admitted: Permitted) -> None:
     reason = outcome.ends_turn or outcome.error_class
     funnel.record(
         action=Action.TOOL_CALLED,

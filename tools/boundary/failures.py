@@ -27,6 +27,7 @@ FINAL_DENIALS: Final = frozenset(
         Reason.QUEUE_REFUSED,
         Reason.BATCH_STOPPED,
         Reason.REQUIRED_TOOL_BLOCKED,
+        Reason.REPAIR_EXHAUSTED,
     }
 )
 # What people read about each, in a tool card.
@@ -44,6 +45,7 @@ DENIALS: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.QUEUE_REFUSED: "The call could not be queued.",
         Reason.BATCH_STOPPED: "The turn was stopped before this call.",
         Reason.REQUIRED_TOOL_BLOCKED: "Another tool has to be called first.",
+        Reason.REPAIR_EXHAUSTED: "After the last failure nothing else could be tried.",
     }
 )
 # Classes of refusals that are more than "the tool failed".
@@ -90,12 +92,23 @@ DIRECTIVES: Final[Mapping[ErrorClass, RepairDirective]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Denial:
-    """Why a call must not run. `detail` and `problems` help the model to do better."""
+    """Why a call must not run. `detail` and `problems` help the model to do better.
+
+    `told` is what people read where it says more than the reason's own words; `why` lists what was
+    asked about the call and who decided it.
+    """
 
     reason: Reason
     detail: str
     problems: tuple[Mapping[str, str], ...] = ()
     expected_schema: Json | None = None
+    told: str = ""
+    why: tuple[Json, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What people read about it."""
+        return self.told or DENIALS[self.reason]
 
     @property
     def ends_turn(self) -> Reason | None:

@@ -1,7 +1,8 @@
-"""Claim, prove, renew and settle runs. Only the database clock decides about leases."""
+"""Claim, prove, renew, park and settle runs. Only the database clock decides about leases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 from uuid import UUID
 
 from django.db import connection
@@ -13,6 +14,13 @@ MAX_ATTEMPTS = limit(
     3,
     "count",
     "How often a run whose worker died is tried before it counts as failed.",
+)
+
+# Locks the claim of a run (id, fence) that its owner still holds; no row when it is lost. For
+# statements that prove and write at once.
+PROOF: Final = (
+    "SELECT run_id FROM effects_runclaim"
+    " WHERE run_id = %s AND fence = %s AND state = 'running' FOR UPDATE"
 )
 
 
@@ -88,11 +96,7 @@ def claim(owner: str, *, limit: int, lease_s: float, queue: str = "turns") -> li
 def prove(run_id: UUID, fence: int) -> None:
     """Lock the claim for the caller's transaction; raises `LeaseLost` when the fence is old."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM effects_runclaim WHERE run_id = %s AND fence = %s"
-            " AND settled_at IS NULL FOR UPDATE",
-            [run_id, fence],
-        )
+        cursor.execute(PROOF, [run_id, fence])
         if cursor.fetchone() is None:
             raise LeaseLost(str(run_id))
 
@@ -138,12 +142,62 @@ def settle(run_id: UUID, fence: int) -> None:
             raise LeaseLost(str(run_id))
 
 
+def park(run_id: UUID, fence: int) -> bool:
+    """Give the run up until `wake`; the attempt that ends here does not count.
+
+    False when a stop has been asked for meanwhile: then the run is left to be claimed at once, so
+    that it ends instead of waiting. Raises `LeaseLost` when the fence is old.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE effects_runclaim
+               SET state = CASE WHEN stop_requested_at IS NULL THEN 'waiting' ELSE 'queued' END,
+                   lease_until = NULL, owner = '', attempts = attempts - 1
+             WHERE run_id = %s AND fence = %s AND state = 'running'
+            RETURNING state
+            """,
+            [run_id, fence],
+        )
+        row = cursor.fetchone()
+        if row is None:
+            raise LeaseLost(str(run_id))
+        return bool(row[0] == "waiting")
+
+
+def wake(run_id: UUID) -> bool:
+    """Make a waiting run claimable again; False when it does not wait."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE effects_runclaim SET state = 'queued' WHERE run_id = %s AND state = 'waiting'",
+            [run_id],
+        )
+        return bool(cursor.rowcount == 1)
+
+
+def lock(run_id: UUID) -> bool:
+    """Hold a run's claim for the caller's transaction, as whoever decides about it from outside
+    does first; False when the run is settled or unknown.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT settled_at IS NULL FROM effects_runclaim WHERE run_id = %s FOR UPDATE",
+            [run_id],
+        )
+        row = cursor.fetchone()
+        return row is not None and bool(row[0])
+
+
 def request_stop(lane: UUID) -> list[UUID]:
-    """Ask every open run of a lane to stop; a repeat changes nothing. Returns the open runs."""
+    """Ask every open run of a lane to stop; a repeat changes nothing. Returns the open runs.
+
+    A run that waits is woken, so that a worker takes it and ends it.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE effects_runclaim"
-            " SET stop_requested_at = COALESCE(stop_requested_at, clock_timestamp())"
+            " SET stop_requested_at = COALESCE(stop_requested_at, clock_timestamp()),"
+            " state = CASE state WHEN 'waiting' THEN 'queued' ELSE state END"
             " WHERE lane = %s AND settled_at IS NULL RETURNING run_id",
             [lane],
         )

@@ -18,13 +18,18 @@ def reserve(claim: Claim, call_id: str) -> bool:
     """
     with transaction.atomic():
         prove(claim.run_id, claim.fence)
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "INSERT INTO effects_reservation (run_id, call_id, fence) VALUES (%s, %s, %s)"
-                " ON CONFLICT DO NOTHING",
-                [claim.run_id, call_id, claim.fence],
-            )
-            return bool(cursor.rowcount == 1)
+        return begin(claim.run_id, claim.fence, call_id)
+
+
+def begin(run_id: UUID, fence: int, call_id: str) -> bool:
+    """As `reserve`, in a transaction that has proved the fence already."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO effects_reservation (run_id, call_id, fence) VALUES (%s, %s, %s)"
+            " ON CONFLICT DO NOTHING",
+            [run_id, call_id, fence],
+        )
+        return bool(cursor.rowcount == 1)
 
 
 def reserved(run_id: UUID) -> frozenset[str]:

@@ -1,0 +1,180 @@
+"""Whether a call is permitted: the questions in their fixed order, each with its own words.
+
+Every question is answered from the database, the frozen offer and the tool's own description;
+nothing a model writes into its arguments answers any of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from audit import canonical
+from audit.limits import limit
+from audit.reasons import Reason
+from audit.refusals import Refusal
+from tools.boundary import policies, schemas
+from tools.boundary.contract import Authority, Json, Ports, ToolCall, ToolDescriptor
+from tools.boundary.exposure import within
+from tools.boundary.failures import Denial
+from tools.boundary.models import PolicyMode
+
+ARGUMENT_BYTES = limit(
+    "tool.arguments", 1_048_576, "bytes", "Size of the arguments of one tool call, as JSON."
+)
+
+By = Literal["policy", "ceiling", "member", "budget", "approval", "offer", "schema", "repeat"]
+Answered = Literal["allowed", "denied", "narrowed", "needs_approval"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One call, with what was found out about it so far."""
+
+    call: ToolCall
+    ports: Ports
+    authority: Authority | None
+    mode: PolicyMode = policies.UNDECIDED
+
+    @property
+    def descriptor(self) -> ToolDescriptor:
+        """The offered tool; only for questions after the one whether it is offered."""
+        return self.ports.offered[self.call.name]
+
+    @property
+    def proven(self) -> Authority:
+        """What the run may do; only for questions after the one whether that is proven."""
+        assert self.authority is not None, "asked before authority was proven"
+        return self.authority
+
+
+@dataclass(frozen=True)
+class Permitted:
+    """A call that may run as far as rights go. `why` lists the answers in their order."""
+
+    descriptor: ToolDescriptor
+    arguments: Json
+    arguments_digest: str
+    mode: PolicyMode
+    why: tuple[Json, ...]
+
+
+def answer(by: By, outcome: Answered, text: str, code: Reason | None = None) -> Json:
+    """One line of the reasons people may read."""
+    return {"by": by, "outcome": outcome, "code": str(code or ""), "text": text}
+
+
+def permit(call: ToolCall, ports: Ports, authority: Authority | None) -> Permitted | Denial:
+    """Ask the questions until one is answered with no."""
+    question = Question(call, ports, authority)
+    why: list[Json] = []
+    for by, ask in QUESTIONS:
+        if by == "policy":  # read only for a call that came so far
+            question = replace(question, mode=policies.mode_of(question.descriptor.family))
+        ruling = ask(question)
+        if isinstance(ruling, Denial):
+            why.append(answer(by, "denied", ruling.words, ruling.reason))
+            return replace(ruling, why=tuple(why))
+        why.append(answer(by, "allowed", ruling))
+    arguments = call.arguments or {}
+    return Permitted(
+        question.descriptor, arguments, canonical.digest(arguments), question.mode, tuple(why)
+    )
+
+
+def _member(question: Question) -> str | Denial:
+    if question.authority is None:
+        return Denial(
+            Reason.DECISION_UNREACHABLE,
+            "The right to act could not be proven.",
+            told="It could not be proven that you may use this agent here.",
+        )
+    return "You may use this agent here."
+
+
+def _first_time(question: Question) -> str | Denial:
+    memory = question.ports.memory
+    if memory is not None and memory.has_settled(question.call.call_id):
+        return Denial(Reason.CALL_ID_REUSED, "This call has its result already.")
+    return "The call is made for the first time."
+
+
+def _offer(question: Question) -> str | Denial:
+    offered = question.ports.offered
+    if question.call.name not in offered:
+        names = ", ".join(offered) or "none"
+        return Denial(
+            Reason.TOOL_NOT_OFFERED, f"There is no tool of this name here. Offered are: {names}."
+        )
+    if question.call.name not in question.proven.tool_names:
+        return Denial(
+            Reason.POLICY_REFUSED,
+            "This tool is no longer allowed in this turn.",
+            told="The agent has lost this tool since its turn began.",
+        )
+    return "The agent was offered this tool."
+
+
+def _policy(question: Question) -> str | Denial:
+    family = question.descriptor.family
+    if question.mode is PolicyMode.OFF:
+        return Denial(
+            Reason.POLICY_REFUSED,
+            "This tool is switched off.",
+            told=f"An administrator has switched off the tools of the family {family}.",
+        )
+    if policies.asks(question.descriptor, question.mode):
+        if question.mode is PolicyMode.APPROVAL:
+            return f"An administrator wants you to approve changes by the family {family}."
+        return "Sensitive tools always need your approval."
+    return f"The tools of the family {family} are switched on."
+
+
+def _ceiling(question: Question) -> str | Denial:
+    tier, ceiling = question.descriptor.tier, question.proven.ceiling
+    if not within(tier, ceiling):
+        return Denial(
+            Reason.POLICY_REFUSED,
+            f"This tool needs the {tier} tier; the agent may go up to {ceiling}.",
+            told=f"This tool may {_may(tier)}; this agent may only {_may(ceiling)}.",
+        )
+    return f"The agent may {_may(ceiling)}."
+
+
+def _may(tier: str) -> str:
+    return {"read": "read", "write": "change things", "sensitive": "make sensitive changes"}[tier]
+
+
+def _schema(question: Question) -> str | Denial:
+    call = question.call
+    if call.arguments is None:
+        return _invalid(question, call.unreadable or "The arguments are not a JSON object.")
+    try:
+        text = canonical.dump(call.arguments)
+    except Refusal as refusal:
+        return _invalid(question, refusal.message)
+    if len(text.encode()) > ARGUMENT_BYTES:
+        return _invalid(question, f"The arguments are larger than {ARGUMENT_BYTES:,} bytes.")
+    problems = schemas.problems(question.descriptor.parameters, call.arguments)
+    if problems:
+        return _invalid(question, "The arguments do not fit the tool.", *problems)
+    return "The call has the form the tool expects."
+
+
+def _invalid(question: Question, detail: str, *problems: schemas.Problem) -> Denial:
+    return Denial(
+        Reason.INVALID_ARGUMENTS,
+        detail,
+        problems=problems,
+        expected_schema=schemas.advertised(question.descriptor.parameters),
+    )
+
+
+# The order is part of the contract: authority, permissions, ceiling, and only then the arguments.
+QUESTIONS: Final[tuple[tuple[By, Callable[[Question], str | Denial]], ...]] = (
+    ("member", _member),
+    ("repeat", _first_time),
+    ("offer", _offer),
+    ("policy", _policy),
+    ("ceiling", _ceiling),
+    ("schema", _schema),
+)

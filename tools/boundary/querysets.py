@@ -1,0 +1,31 @@
+"""Who may see approvals: the member they ask, and nobody else."""
+
+from typing import Any, Protocol, Self
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+
+class Asked(Protocol):
+    """The person an approval asks, as far as this layer knows people."""
+
+    @property
+    def pk(self) -> Any: ...
+
+    @property
+    def is_active(self) -> bool: ...
+
+
+class ApprovalQuerySet(models.QuerySet[Any]):
+    """Approvals as one person may reach them."""
+
+    def visible_to(self, member: Asked) -> Self:
+        """Approvals that ask this person, open and settled."""
+        if not member.is_active:
+            return self.none()
+        return self.filter(member_id=member.pk)
+
+    def pending(self) -> Self:
+        """Those that wait for an answer and can still get one."""
+        return self.filter(Q(state="pending", expires_at__gt=Now()) | Q(state="unasked"))
