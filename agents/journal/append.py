@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -13,6 +13,8 @@ from agents.journal.frames import Kind
 from agents.journal.models import Entry
 from tools.effects import claims
 from tools.effects.claims import Claim
+
+HELD: Final = f"held AS ({claims.PROOF}),"
 
 
 @dataclass(frozen=True)
@@ -40,47 +42,17 @@ def append(
 ) -> list[Entry]:
     """Append entries in order and announce them after commit.
 
-    One transaction, joined to the caller's if there is one. With a claim its fence is proved
-    first: `LeaseLost` means that nothing was written. Raises `LookupError` for an unknown stream.
+    One statement, in the caller's transaction if there is one. With a claim it proves the fence:
+    `LeaseLost` means that nothing was written. Raises `LookupError` for an unknown stream.
     """
-    with transaction.atomic(savepoint=False):
+    if claim is not None:
+        run_id = claim.run_id
+    stamps = _write(stream_id, drafts, run_id, input_id, claim)
+    if not stamps:
         if claim is not None:
             claims.prove(claim.run_id, claim.fence)
-            run_id = claim.run_id
-        entries = _write(stream_id, drafts, run_id, input_id)
-        transaction.on_commit(lambda: publication.announce(stream_id, entries), robust=True)
-    return entries
-
-
-def _write(
-    stream_id: UUID, drafts: Sequence[Draft], run_id: UUID | None, input_id: UUID | None
-) -> list[Entry]:
-    """Move the head and insert at the positions it passed, in one statement."""
-    values: list[Any] = [len(drafts), stream_id]
-    for offset, draft in enumerate(drafts, start=1):
-        private = None if draft.private is None else json.dumps(draft.private)
-        values += [offset, str(draft.kind), json.dumps(draft.data), private]
-    values += [len(drafts), run_id, input_id]
-    slots = ", ".join(["(%s::int, %s, %s::jsonb, %s::jsonb)"] * len(drafts))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""
-            WITH moved AS (
-                UPDATE journal_stream SET head = head + %s WHERE id = %s RETURNING id, head),
-            draft (number, kind, data, private) AS (VALUES {slots})
-            INSERT INTO journal_entry
-                   (stream_id, position, run_id, input_id, kind, data, private)
-            SELECT moved.id, moved.head - %s + draft.number, %s::uuid, %s::uuid,
-                   draft.kind, draft.data, draft.private
-              FROM moved, draft ORDER BY draft.number
-            RETURNING id, position, at
-            """,
-            values,
-        )
-        stamps = sorted(cursor.fetchall(), key=lambda stamp: int(stamp[1]))
-    if not stamps:
         raise LookupError(f"no stream {stream_id}")
-    return [
+    entries = [
         Entry(
             id=entry_id,
             stream_id=stream_id,
@@ -94,3 +66,39 @@ def _write(
         )
         for draft, (entry_id, position, at) in zip(drafts, stamps, strict=True)
     ]
+    transaction.on_commit(lambda: publication.announce(stream_id, entries), robust=True)
+    return entries
+
+
+def _write(
+    stream_id: UUID,
+    drafts: Sequence[Draft],
+    run_id: UUID | None,
+    input_id: UUID | None,
+    claim: Claim | None,
+) -> list[Any]:
+    """Prove, move the head and insert at the positions it passed: id, position and time of each."""
+    held, fences = ("", []) if claim is None else (HELD, [claim.run_id, claim.fence])
+    values: list[Any] = [*fences, len(drafts), stream_id]
+    for offset, draft in enumerate(drafts, start=1):
+        private = None if draft.private is None else json.dumps(draft.private)
+        values += [offset, str(draft.kind), json.dumps(draft.data), private]
+    values += [len(drafts), run_id, input_id]
+    slots = ", ".join(["(%s::int, %s, %s::jsonb, %s::jsonb)"] * len(drafts))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            WITH {held} moved AS (
+                UPDATE journal_stream SET head = head + %s {"FROM held" if claim else ""}
+                 WHERE id = %s RETURNING id, head),
+            draft (number, kind, data, private) AS (VALUES {slots})
+            INSERT INTO journal_entry
+                   (stream_id, position, run_id, input_id, kind, data, private)
+            SELECT moved.id, moved.head - %s + draft.number, %s::uuid, %s::uuid,
+                   draft.kind, draft.data, draft.private
+              FROM moved, draft ORDER BY draft.number
+            RETURNING id, position, at
+            """,
+            values,
+        )
+        return sorted(cursor.fetchall(), key=lambda stamp: int(stamp[1]))
