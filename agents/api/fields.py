@@ -64,6 +64,15 @@ class Whole(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+class Truth(serializers.BooleanField):
+    """JSON true or false; no text or number that might mean it."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
 class Id(serializers.UUIDField):
     """An id as text with dashes."""
 

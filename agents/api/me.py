@@ -4,12 +4,20 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from agents.api.fields import Text
+from agents.api.fields import Strict, Text, Truth
 from agents.api.operations import Call, Door, Effect, Operation, operation
-from agents.members import roles
-from agents.members.models import Theme, TokenScope
+from agents.members import preferences, roles
+from agents.members.models import DuringRun, Theme, TokenScope
 
 TAG: Final = "me"
+
+
+class Preferences(Strict):
+    """How agents work for oneself; what is left out stays as it is."""
+
+    plain_speak = Truth(required=False)
+    compress_tool_results = Truth(required=False)
+    default_during_run = serializers.ChoiceField(choices=DuringRun.values, required=False)
 
 
 class Me(serializers.Serializer[Any]):
@@ -24,6 +32,9 @@ class Me(serializers.Serializer[Any]):
     )
     time_zone = Text(64)
     theme = serializers.ChoiceField(choices=Theme.values)
+    plain_speak = Truth()
+    compress_tool_results = Truth()
+    default_during_run = serializers.ChoiceField(choices=DuringRun.values)
     scope = serializers.ChoiceField(choices=TokenScope.values)
 
 
@@ -36,14 +47,28 @@ class Myself(Door):
         answer=Me,
     )
     def get(self, call: Call) -> Any:
-        member = call.member
-        held = member.groups.filter(name__in=roles.PERMISSIONS)
-        return {
-            "id": str(member.pk),
-            "username": member.username,
-            "name": member.name_shown(),
-            "roles": sorted(held.values_list("name", flat=True)),
-            "time_zone": member.time_zone,
-            "theme": member.theme,
-            "scope": str(call.credential.scope),
-        }
+        return _shown(call)
+
+    @operation(
+        Operation("me_change", TAG, Effect.WRITE, body=Preferences),
+        summary="Change how agents work for oneself.",
+        answer=Me,
+    )
+    def patch(self, call: Call) -> Any:
+        preferences.change(actor=call.member, chosen=call.body)
+        return _shown(call)
+
+
+def _shown(call: Call) -> dict[str, Any]:
+    member = call.member
+    held = member.groups.filter(name__in=roles.PERMISSIONS)
+    return {
+        "id": str(member.pk),
+        "username": member.username,
+        "name": member.name_shown(),
+        "roles": sorted(held.values_list("name", flat=True)),
+        "time_zone": member.time_zone,
+        "theme": member.theme,
+        **{name: getattr(member, name) for name in preferences.NAMES},
+        "scope": str(call.credential.scope),
+    }

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce, Now
 
+from agents.conversations import questions
 from agents.conversations.models import OPEN_STATUSES, Conversation, Input, InputStatus
 from agents.definitions import usable
 from agents.definitions.bundling import default_agent_id
@@ -99,23 +100,30 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Message:
-    """What a member asks. `agent` is an id or a name; None means the conversation's agent."""
+    """What a member asks. `agent` is an id or a name; None means the conversation's agent.
+
+    With `replaces` it becomes a sibling of that input, for the same agent and deployment unless
+    others are named.
+    """
 
     text: str
     agent: str | None = None
     deployment_id: UUID | None = None
+    replaces: UUID | None = None
+    kind: InputKind = InputKind.MESSAGE
 
     @property
     def digest(self) -> str:
         """Binds an idempotency key to the content."""
-        return canonical.digest(
-            {
-                "kind": "message",
-                "message": self.text,
-                "agent": self.agent,
-                "deployment": str(self.deployment_id) if self.deployment_id else None,
-            }
-        )
+        content = {
+            "kind": str(self.kind),
+            "message": self.text,
+            "agent": self.agent,
+            "deployment": str(self.deployment_id) if self.deployment_id else None,
+        }
+        if self.replaces is not None:
+            content["replaces"] = str(self.replaces)
+        return canonical.digest(content)
 
 
 def open_conversation(*, member: Member) -> Conversation:
@@ -152,19 +160,29 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
             waiting += 1
         if waiting >= MAX_OPEN_INPUTS:
             raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
+        place = Place(conversation.active_input_id)
+        if message.replaces is not None:
+            if waiting:
+                raise Conflict(Reason.TURN_OPEN, branches.BUSY)
+            place, message = _beside(conversation, message.replaces, message)
         agent = usual.first() if message.agent is None else _named(member, message.agent)
         if agent is None or agent.mode != Mode.CHAT:
             raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
-        return _write(member, conversation, agent, message, key)
+        return _write(member, conversation, agent, Asked(message, place, key))
 
 
 def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
-    """Ask all open runs of a conversation to end; a repeat is a no-op. Needs no model."""
+    """Ask all open runs of a conversation to end; a repeat is a no-op. Needs no model.
+
+    What nobody works yet ends here and now; the others end with the worker that holds them.
+    """
     with transaction.atomic():
-        conversation = Conversation.objects.editable_by(member).filter(id=conversation_id).first()
-        if conversation is None:
+        conversation = LOCKED.first(member=member.pk, id=conversation_id)
+        if conversation is None or not member.is_active:
             raise NotFound()
         stopped = claims.request_stop(conversation.id)
+        queue.end_all(member, conversation.id, Reason.STOPPED)
+        questions.give_up(stopped, actor=member.principal)
         if stopped:
             funnel.record(
                 action=Action.STOP_REQUESTED,
@@ -283,6 +301,8 @@ class Claimed(NamedTuple):
     member_username: str
     member_display_name: str
     time_zone: str
+    plain_speak: bool
+    compress_tool_results: bool
 
 
 CLAIMED = Prepared(
@@ -291,6 +311,7 @@ CLAIMED = Prepared(
         *("id", "conversation_id", "conversation__deleted_at", "agent_id", "agent__name"),
         *("deployment_id", "message", "created_at", "member_id", "member__is_active"),
         *("member__username", "member__display_name", "member__time_zone"),
+        *("member__plain_speak", "member__compress_tool_results"),
     ),
 )
 

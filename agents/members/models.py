@@ -15,6 +15,13 @@ class Theme(models.TextChoices):
     DARK = "dark"
 
 
+class DuringRun(models.TextChoices):
+    """What Enter does with a message while an answer is under way."""
+
+    STEER = "steer"
+    QUEUE = "queue"
+
+
 class Member(AbstractUser):
     """A person who can sign in. Roles are groups (see `roles`), never flags of their own.
 
@@ -26,6 +33,13 @@ class Member(AbstractUser):
     time_zone = models.CharField(max_length=64, default="UTC")
     theme = models.CharField(max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
     shortcuts_enabled = models.BooleanField(default=True)
+    plain_speak = models.BooleanField(default=False, help_text="Agents answer in plain words.")
+    compress_tool_results = models.BooleanField(
+        default=False, help_text="Agents read long results of tools shortened."
+    )
+    default_during_run = models.CharField(
+        max_length=8, choices=DuringRun.choices, default=DuringRun.STEER
+    )
 
     class Meta(AbstractUser.Meta):
         verbose_name = "person"

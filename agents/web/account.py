@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from agents.members import tokens
-from agents.members.models import AccessToken, Member, Theme, TokenScope
+from agents.members import preferences, tokens
+from agents.members.models import AccessToken, DuringRun, Member, Theme, TokenScope
 from agents.web.failures import refusals_as_pages
 from agents.web.shell import page, signed_in
 from audit.refusals import Refusal
@@ -21,6 +21,10 @@ SCOPES: Final = (
     (TokenScope.READ, _("Read")),
     (TokenScope.WRITE, _("Read and write")),
     (TokenScope.ADMIN, _("Everything you may do")),
+)
+DURING_RUN: Final = (
+    (DuringRun.STEER, _("Tell the running answer")),
+    (DuringRun.QUEUE, _("Wait for its turn")),
 )
 SCOPE_LABELS: Final = {str(scope): label for scope, label in SCOPES}
 
@@ -37,6 +41,14 @@ class ProfileForm(MemberForm):
     class Meta:
         model = Member
         fields = ("display_name", "theme", "shortcuts_enabled")
+
+
+class PreferencesForm(forms.Form):
+    """How agents work for a person."""
+
+    plain_speak = forms.BooleanField(required=False)
+    compress_tool_results = forms.BooleanField(required=False)
+    default_during_run = forms.ChoiceField(choices=DuringRun.choices)
 
 
 class TokenForm(forms.Form):
@@ -60,6 +72,18 @@ def profile(request: HttpRequest, member: Member) -> HttpResponse:
     form.save()
     messages.success(request, _("Saved."))
     return HttpResponseRedirect(ACCOUNT)
+
+
+@require_POST
+@signed_in
+def choose(request: HttpRequest, member: Member) -> HttpResponse:
+    """Save how agents work for the person, from the next message on."""
+    form = PreferencesForm(request.POST)
+    if not form.is_valid():
+        return _page(request, member, status=422)
+    preferences.change(actor=member, chosen=form.cleaned_data)
+    messages.success(request, _("Saved."))
+    return HttpResponseRedirect(f"{ACCOUNT}#preferences")
 
 
 @require_POST
@@ -103,6 +127,7 @@ def _page(
         "profile_form": profile_form or ProfileForm(instance=member),
         "token_form": token_form or TokenForm(),
         "themes": Theme.choices,
+        "during_run": DURING_RUN,
         "tokens": [(token, SCOPE_LABELS[token.scope]) for token in usable],
         "new_token": new_token,
     }

@@ -34,6 +34,7 @@ urlpatterns = [
     path("agents", catalogue.agents, name="agents"),
     path("limits", limits.limits, name="limits"),
     path("account", account.profile, name="account"),
+    path("account/preferences", account.choose, name="preferences"),
     path("account/tokens", account.create_token, name="create_token"),
     path("account/tokens/<uuid:token_id>/revoke", account.revoke_token, name="revoke_token"),
     path("sign-in", signing.SignIn.as_view(), name="sign_in"),

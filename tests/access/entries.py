@@ -72,7 +72,7 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "api/agents": frozenset({"GET", "POST"}),
     "api/artifacts": frozenset({"GET"}),
     "api/conversations": frozenset({"GET", "POST"}),
-    "api/me": frozenset({"GET"}),
+    "api/me": frozenset({"GET", "PATCH"}),
     "": frozenset({"GET"}),
     "sidebar": frozenset({"GET"}),
     "search": frozenset({"GET"}),
@@ -81,6 +81,7 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "agents": frozenset({"GET"}),
     "limits": frozenset({"GET"}),
     "account": frozenset({"GET", "POST"}),
+    "account/preferences": frozenset({"POST"}),
     "account/tokens": frozenset({"POST"}),
 }
 # For administrators; to everybody else the address looks missing.

@@ -128,6 +128,9 @@ def test_the_command_prints_a_token_that_works(
         "roles": ["member"],
         "time_zone": "UTC",
         "theme": "system",
+        "plain_speak": False,
+        "compress_tool_results": False,
+        "default_during_run": "steer",
         "scope": "read",
     }
 
