@@ -97,6 +97,17 @@ BEAT: Final[dict[str, dict[str, Any]]] = {
         "schedule": 60.0,
         "options": {"queue": MAINTENANCE, "expires": 60.0},
     },
+    # With a lease of 30 s, what a dead worker had reserved comes back within a minute.
+    "release-budgets": {
+        "task": "gateway.release_budgets",
+        "schedule": 15.0,
+        "options": {"queue": MAINTENANCE, "expires": 15.0},
+    },
+    "expire-questions": {
+        "task": "turns.expire_questions",
+        "schedule": 5.0,
+        "options": {"queue": MAINTENANCE, "expires": 5.0},
+    },
     "forget-what-is-over": {
         "task": "members.forget_what_is_over",
         "schedule": 3_600.0,

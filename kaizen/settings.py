@@ -39,6 +39,8 @@ METRICS_ARE_SHARED = bool(environment.text("PROMETHEUS_MULTIPROC_DIR", ""))
 
 # Model secrets by full variable name; everything else refers to them by name only.
 SECRETS = environment.prefixed("KAIZEN_SECRET_")
+# Paths of certificate bundles of model servers, referred to by name in the same way.
+CA_BUNDLES = environment.prefixed("KAIZEN_CA_BUNDLE_")
 MODEL_BASE_URL = environment.url(
     "KAIZEN_MODEL_BASE_URL", "", schemes=frozenset({"http", "https", "unix"})
 )

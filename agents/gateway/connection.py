@@ -1,9 +1,11 @@
 """Everything one model call needs to reach its server, resolved on our side, not by a caller."""
 
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 from uuid import UUID
 
+from agents.gateway.events import Usage
 from audit.limits import limit
 
 CONNECT_S = limit("model.connect", 10, "seconds", "Longest time to connect to a model server.")
@@ -27,10 +29,44 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True)
+class TlsPolicy:
+    """How the certificate of an https address is judged. `ca_file` is the path of a bundle of
+    authorities instead of the usual ones; with `verify` False any certificate will do.
+    """
+
+    verify: bool = True
+    ca_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money for a million tokens: of input, of input the provider had cached, of output."""
+
+    input: Decimal = Decimal(0)
+    cached: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+
+    def cost(self, usage: Usage) -> int:
+        """What a call cost, in millionths of the unit of money, rounded to the nearest.
+
+        A price for a million tokens in money is a price for one token in millionths of it.
+        """
+        cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
+        exact = (
+            self.input * (usage.prompt_tokens - cached)
+            + self.cached * cached
+            + self.output * usage.completion_tokens
+        )
+        return int(exact.to_integral_value(ROUND_HALF_UP))
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """`url` is the address of chat completions. With `unix_socket` the request goes over that
-    socket and the host in `url` is only a name. Certificates of https addresses are always
-    verified. `key` is the secret itself: it is kept out of every representation.
+    socket and the host in `url` is only a name. `key` is the secret itself: it is kept out of
+    every representation. `effort` is what a request asks for that names none, None where the
+    server knows no such thing. `turn_tokens` bounds all calls of one turn together. `is_budgeted`
+    says that some budget exists, so that a call has to reserve before it is made.
     """
 
     deployment_id: UUID
@@ -41,5 +77,11 @@ class Connection:
     tool_calls: ToolCalls = "native"
     inline_think_tags: bool = False
     reasoning_starts_open: bool = False
+    takes_effort: bool = False
+    effort: str | None = None
     max_output_tokens: int | None = None
+    turn_tokens: int | None = None
+    is_budgeted: bool = False
+    prices: Prices = field(default_factory=Prices)
+    tls: TlsPolicy = field(default_factory=TlsPolicy)
     timeouts: Timeouts = field(default_factory=Timeouts)

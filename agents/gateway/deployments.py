@@ -1,16 +1,18 @@
 """Which deployment answers, the default from the environment, and changes to both."""
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import Exists
 
-from agents.gateway import addresses, secrets
-from agents.gateway.connection import Connection, ToolCalls
-from agents.gateway.models import Deployment, ModelRole, Role
-from agents.journal.prepared import Asked, instances
+from agents.gateway import addresses, certificates, secrets
+from agents.gateway.connection import Connection, Prices, Timeouts, TlsPolicy, ToolCalls
+from agents.gateway.models import Budget, Deployment, ModelRole, Role
+from agents.journal.prepared import Asked, Marks, Prepared
 from audit import funnel
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
@@ -24,15 +26,43 @@ TRIAL_CONTEXT_TOKENS = 8_192
 TRIAL_ANSWER_TOKENS = 1_024
 ENVIRONMENT_ACTOR = "system:environment"
 
-ANSWERING = instances(
-    Deployment,
-    lambda marks: Deployment.objects.enabled().filter(roles__role=marks.text("role")),
-)
+
+def _answering(condition: Callable[[Marks], dict[str, Any]]) -> Prepared[Deployment]:
+    """A question for one deployment that also says whether any budget exists, so that nobody has
+    to ask that on the way to a first token.
+    """
+    names = [field.attname for field in Deployment._meta.concrete_fields]
+
+    def build(row: tuple[Any, ...]) -> Deployment:
+        deployment = Deployment.from_db(DEFAULT_DB_ALIAS, names, row[:-1])
+        deployment.is_budgeted = bool(row[-1])
+        return deployment
+
+    return Prepared(
+        build,
+        lambda marks: (
+            Deployment.objects.filter(**condition(marks))
+            .annotate(some_budget=Exists(Budget.objects.enabled()))
+            .values_list(*names, "some_budget")
+        ),
+    )
+
+
+PLAYING = _answering(lambda marks: {"roles__role": marks.text("role")})
+NAMED = _answering(lambda marks: {"id": marks.uuid("id")})
 
 
 def usual() -> Asked[Deployment]:
     """The deployment that plays the chat role."""
-    return ANSWERING.ask(role=Role.CHAT)
+    return PLAYING.ask(role=Role.CHAT)
+
+
+def answering() -> Deployment | None:
+    """The deployment that would answer a chat now, None when nothing can."""
+    try:
+        return chat_deployment()
+    except Refusal:
+        return None
 
 
 def chat_deployment(
@@ -41,21 +71,28 @@ def chat_deployment(
     """The deployment that answers a chat: the requested one, else the one playing the role,
     which may have been asked for already.
 
-    Raises `Refusal(MODEL_UNAVAILABLE)` when it is disabled, unknown, or nothing plays the role.
+    One that is switched off is stood in for by its fallback, where it has one that is enabled;
+    nothing else ever answers instead. Raises `Refusal(MODEL_UNAVAILABLE)` when nothing can.
     """
-    deployment: Deployment | None
     if requested_id is not None:
-        deployment = Deployment.objects.enabled().filter(id=requested_id).first()
+        deployment = NAMED.first(id=requested_id)
     else:
-        deployment = (usual or ANSWERING.ask(role=Role.CHAT)).first()
-    if deployment is None:
+        deployment = (usual or PLAYING.ask(role=Role.CHAT)).first()
+    if deployment is not None and not deployment.enabled and deployment.fallback_id is not None:
+        deployment = NAMED.first(id=deployment.fallback_id)
+    if deployment is None or not deployment.enabled:
         raise Refusal(Reason.MODEL_UNAVAILABLE, "No model is connected that can answer.")
     return deployment
 
 
-def connection(deployment: Deployment) -> Connection:
-    """The deployment resolved for a call, with its secret. Raises `Refusal` as `secrets` does."""
+def connection(deployment: Deployment, *, effort: str | None = None) -> Connection:
+    """The deployment resolved for a call: address, secret, certificates, limits and prices.
+
+    `effort` is what the person or the agent wishes for; where the server knows no effort it is
+    left out. Raises `Refusal` as `secrets` and `certificates` do.
+    """
     url, unix_socket = addresses.completions(deployment.base_url)
+    wished = effort or deployment.default_effort or None
     return Connection(
         deployment_id=deployment.id,
         url=url,
@@ -65,8 +102,25 @@ def connection(deployment: Deployment) -> Connection:
         tool_calls=cast("ToolCalls", deployment.tool_calls),
         inline_think_tags=deployment.inline_think_tags,
         reasoning_starts_open=deployment.reasoning_starts_open,
+        takes_effort=deployment.takes_effort,
+        effort=wished if deployment.takes_effort else None,
         max_output_tokens=deployment.max_output_tokens,
+        turn_tokens=deployment.turn_tokens,
+        is_budgeted=deployment.is_budgeted,
+        prices=Prices(deployment.input_price, deployment.cached_price, deployment.output_price),
+        tls=TlsPolicy(deployment.tls_verify, certificates.file(deployment.ca_bundle)),
+        timeouts=_timeouts(deployment),
     )
+
+
+def _timeouts(deployment: Deployment) -> Timeouts:
+    """The usual limits, changed where the deployment has limits of its own."""
+    own = {
+        name: float(value)
+        for name in ("connect_s", "first_byte_s", "idle_s", "total_s")
+        if (value := getattr(deployment, name)) is not None
+    }
+    return Timeouts(**own)
 
 
 @transaction.atomic

@@ -1,9 +1,12 @@
 """Which deployments answer, and which model calls a person may see."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from django.db import models
+from django.db.models import Count, Sum
+from django.db.models.functions import Coalesce, TruncDate
 
 if TYPE_CHECKING:
     from agents.members.models import Member
@@ -31,3 +34,32 @@ class ModelCallQuerySet(models.QuerySet[Any]):
     def of_run(self, run_id: UUID) -> Self:
         """One turn's calls in the order they ended."""
         return self.filter(run_id=run_id).order_by("id")
+
+    def since(self, at: datetime) -> Self:
+        """Calls that ended at this instant or later."""
+        return self.filter(at__gte=at)
+
+    def by_day(self) -> models.QuerySet[Any, dict[str, Any]]:
+        """Counts and sums for each day of UTC, the newest first."""
+        summed = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "cost")
+        return (
+            self.annotate(day=TruncDate("at", tzinfo=UTC))
+            .values("day")
+            .annotate(
+                calls=Count("id"),
+                failed=Count("id", filter=models.Q(outcome="failed")),
+                **{f"sum_{name}": Coalesce(Sum(name), 0) for name in summed},
+            )
+            .order_by("-day")
+        )
+
+
+class BudgetQuerySet(models.QuerySet[Any]):
+    def enabled(self) -> Self:
+        """Budgets that are kept."""
+        return self.filter(enabled=True)
+
+    def visible_to(self, member: "Member") -> Self:
+        """Budgets that this person's calls count towards."""
+        groups = member.groups.through.objects.filter(member_id=member.pk).values("group_id")
+        return self.enabled().filter(models.Q(member_id=member.pk) | models.Q(group_id__in=groups))

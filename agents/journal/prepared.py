@@ -12,7 +12,7 @@ from uuid import UUID
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import JSONField, Model, QuerySet
+from django.db.models import AutoField, JSONField, Model, QuerySet
 from django.db.models.sql import UpdateQuery
 
 Row = TypeVar("Row")
@@ -190,13 +190,16 @@ class Change:
 
 
 class Insertion(Generic[Instance]):
-    """Inserts of one model's rows. What only the database has a default for is left to it."""
+    """Inserts of one model's rows. What only the database has a default for is left to it, and so
+    are numbers it counts up by itself.
+    """
 
     def __init__(self, model: type[Instance]) -> None:
         self._fields = [
             field
             for field in model._meta.local_concrete_fields
-            if field.has_default() or not field.has_db_default()
+            if (field.has_default() or not field.has_db_default())
+            and not isinstance(field, AutoField)
         ]
         quoted = connection.ops.quote_name
         columns = ", ".join(quoted(str(field.column)) for field in self._fields)

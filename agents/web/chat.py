@@ -11,8 +11,7 @@ from django.views.decorators.http import require_safe
 from agents.conversations.models import Conversation
 from agents.definitions.bundling import default_agent_id
 from agents.definitions.models import Agent
-from agents.gateway.deployments import ANSWERING
-from agents.gateway.models import Role
+from agents.gateway import deployments
 from agents.journal import replay
 from agents.journal.frames import Kind, frame
 from agents.journal.prepared import Prepared, instances
@@ -154,7 +153,7 @@ def _opening(
             "id": str(agent.id) if agent else "",
             "name": agent.name if agent else _("No agent"),
         },
-        "me": {"id": str(member.pk), "name": member.name_shown()},
+        "me": {"id": str(member.pk), "name": member.name_shown(), "during": "queue"},
         "found": _position(wanted_position),
     }
 
@@ -166,7 +165,7 @@ def _default(agents: list[Choice]) -> Choice | None:
 
 def _chat_model() -> str:
     """`trial`, `connected`, or `none` where no deployment answers chats."""
-    deployment = ANSWERING.first(role=Role.CHAT)
+    deployment = deployments.answering()
     if deployment is None:
         return "none"
     return "trial" if deployment.is_trial else "connected"

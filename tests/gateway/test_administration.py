@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents.gateway import calls, deployments
+from agents.gateway.calls import CallSubject, ModelCallEnded
 from agents.gateway.models import Deployment, ModelCall, ModelRole
 from audit.models import AuditEvent
 from audit.reasons import Action
@@ -108,8 +109,8 @@ def test_a_role_is_given_to_an_enabled_deployment(office: Client) -> None:
 
 def test_calls_can_only_be_looked_at(office: Client) -> None:
     save(office)
-    subject = calls.CallSubject(deployment_id=Deployment.objects.get().pk, model="m")
-    calls.record_call(subject, None)
+    connection = deployments.connection(Deployment.objects.get())
+    calls.record(connection, CallSubject(), [ModelCallEnded(1, None)])
     listed = office.get(reverse("admin:gateway_modelcall_changelist"))
     assert "cancelled" in listed.content.decode()
     row = ModelCall.objects.get()

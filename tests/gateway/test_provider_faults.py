@@ -278,7 +278,8 @@ async def test_a_member_the_server_does_not_know_is_left_out(
     good = Reply([events(chunk("stop", content="Fine."))])
     async with serving(Reply([refused], status="400 Bad"), good) as server:
         request = replace(HELLO, effort="high", max_output_tokens=9)
-        got = await gather(openai_compatible.attempt(connect(server.url), request))
+        connection = connect(server.url, takes_effort=True)
+        got = await gather(openai_compatible.attempt(connection, request))
     assert outcome(got).text == "Fine."
     first, second = server.bodies
     assert left_out in first

@@ -195,3 +195,19 @@ def test_a_script_that_cannot_be_read_names_its_line(text: str) -> None:
 async def test_a_broken_script_is_answered_in_words(reply: Any) -> None:
     got = await reply("```script\nshout: Hi\n```")
     assert outcome(got).text == "script, line 1: no such directive"
+
+
+async def test_it_holds_an_answer_until_somebody_lets_it_go(
+    scripted_url: str, reply: Any, ask: Ask
+) -> None:
+    root = scripted_url.removesuffix("/v1")
+    held = asyncio.create_task(reply("say: One.\nhold: gate-1\nsay: Two."))
+    async with aiohttp.ClientSession() as client:
+        while True:
+            async with client.get(f"{root}/scripted/holds") as answer:
+                if await answer.json() == {"gate-1": 1}:
+                    break
+        assert not held.done()
+        await client.post(f"{root}/scripted/release/gate-1")
+    assert outcome(await held).text == "One.Two."
+    assert outcome(await reply("hold: gate-1\nsay: Again.")).text == "Again."

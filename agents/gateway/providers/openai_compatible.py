@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import orjson
 
-from agents.gateway import failures, schemas, sessions
+from agents.gateway import certificates, failures, schemas, sessions
 from agents.gateway.connection import Connection
 from agents.gateway.events import (
     Completed,
@@ -69,8 +69,9 @@ def body(connection: Connection, request: ModelRequest) -> Body:
     max_tokens = request.max_output_tokens or connection.max_output_tokens
     if max_tokens:
         made["max_tokens"] = max_tokens
-    if request.effort:
-        made["reasoning_effort"] = request.effort
+    effort = request.effort or connection.effort
+    if effort and connection.takes_effort:
+        made["reasoning_effort"] = effort
     return made
 
 
@@ -221,7 +222,7 @@ async def _post(
     try:
         async with asyncio.timeout(connection.timeouts.first_byte_s):
             response = await _send(connection, orjson.dumps(sent))
-    except aiohttp.ClientConnectorCertificateError:
+    except (aiohttp.ClientConnectorCertificateError, certificates.Unreadable):
         return failures.untrusted()
     except (aiohttp.ServerTimeoutError, aiohttp.ClientConnectionError, ConnectionError):
         return failures.unreachable()
@@ -257,6 +258,7 @@ async def _request(connection: Connection, data: bytes) -> aiohttp.ClientRespons
         data=data,
         headers=headers,
         allow_redirects=False,
+        ssl=certificates.context(connection.tls),
         timeout=aiohttp.ClientTimeout(sock_connect=connection.timeouts.connect_s),
     )
 
