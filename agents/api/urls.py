@@ -7,6 +7,7 @@ from django.urls import path, re_path
 from agents.api import (
     access_tokens,
     agents,
+    approvals,
     artifacts,
     conversations,
     me,
@@ -29,6 +30,10 @@ urlpatterns = [
         "agents/<id:agent_id>/versions/<number:number>/diff/<number:other>",
         agents.AgentVersionDiff.as_view(),
     ),
+    path("approvals", approvals.Approvals.as_view()),
+    path("approvals/<id:approval_id>", approvals.OneApproval.as_view()),
+    path("approvals/<id:approval_id>/withdraw", approvals.ApprovalWithdrawal.as_view()),
+    path("approvals/<id:approval_id>/answer", approvals.ApprovalAnswer.as_view()),
     path("artifacts", artifacts.Artifacts.as_view()),
     path("artifacts/<id:artifact_id>", artifacts.OneArtifact.as_view()),
     path("artifacts/<id:artifact_id>/download", artifacts.ArtifactDownload.as_view()),

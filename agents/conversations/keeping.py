@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Greatest, Now
 
+from agents.conversations import questions
 from agents.conversations.models import Conversation
 from agents.members.models import Member
 from audit import canonical, funnel
@@ -45,7 +46,7 @@ def delete(*, member: Member, conversation_id: UUID) -> None:
     """Hide a conversation from everyone at once and stop what runs in it."""
     with transaction.atomic():
         _change(member, conversation_id, deleted_at=Now())
-        claims.request_stop(conversation_id)
+        questions.give_up(claims.request_stop(conversation_id), actor=member.principal)
         funnel.record(
             action=Action.CONVERSATION_DELETED,
             actor=member.principal,

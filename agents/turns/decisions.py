@@ -1,25 +1,16 @@
 """What members decide about calls that wait: the doors ask here, so that all of them act alike."""
 
-from collections.abc import Sequence
-from typing import Final
 from uuid import UUID
 
-from django.db import transaction
-
-from agents.journal import append as journal
-from agents.journal import publication
-from agents.journal.append import Draft
-from agents.journal.frames import Kind
+from agents.conversations.questions import show
 from agents.members.models import Member
 from audit import canonical
 from audit.reasons import Reason
 from audit.refusals import Invalid
 from tools.boundary import approvals
-from tools.boundary.approvals import OUTCOMES, REASON_CHARACTERS, Decision
-from tools.boundary.models import Approval, ApprovalState
-
-# States whose settling is shown. A call that was staged anew is shown by its new question.
-SHOWN: Final = frozenset(OUTCOMES)
+from tools.boundary.approvals import REASON_CHARACTERS, Decision
+from tools.boundary.models import Approval
+from tools.boundary.redaction import readable
 
 
 def decide(
@@ -38,7 +29,7 @@ def decide(
         approval_id=approval_id,
         decision=decision,
         digest=digest,
-        reason=reason.strip(),
+        reason=readable(reason).strip(),
         tell=show,
     )
 
@@ -56,23 +47,3 @@ def answer(*, member: Member, approval_id: UUID) -> None:
 def expire_due() -> int:
     """Settle questions nobody answered in time; returns how many turns go on."""
     return len(approvals.expire(tell=show))
-
-
-def show(settled: Sequence[Approval]) -> None:
-    """Journal what was settled, in the transaction that settles it, and wake the workers."""
-    transaction.on_commit(publication.wake_workers)
-    for row in settled:
-        if row.state not in SHOWN:
-            continue
-        data = {
-            "approval_id": str(row.id),
-            "call_id": row.call_id,
-            "outcome": OUTCOMES[ApprovalState(row.state)],
-            "reason": row.reason,
-        }
-        journal.append(
-            row.conversation_id,
-            [Draft(Kind.APPROVAL_SETTLED, data)],
-            run_id=row.run_id,
-            input_id=row.input_id,
-        )

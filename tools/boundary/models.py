@@ -90,6 +90,8 @@ class Approval(models.Model):
                 name="pending_approvals",
                 condition=models.Q(state="pending"),
             ),
+            # a run that ends, or goes on when nothing more is asked
+            models.Index(fields=["run_id"], name="approvals_of_run"),
             # a person's inbox, newest first
             models.Index(fields=["member", "-created_at"], name="approvals_of_member"),
         ]

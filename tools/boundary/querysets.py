@@ -3,7 +3,7 @@
 from typing import Any, Protocol, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, IntegerField, Q, Value, When
 from django.db.models.functions import Now
 
 
@@ -28,4 +28,11 @@ class ApprovalQuerySet(models.QuerySet[Any]):
 
     def pending(self) -> Self:
         """Those that wait for an answer and can still get one."""
-        return self.filter(Q(state="pending", expires_at__gt=Now()) | Q(state="unasked"))
+        return self.saying_which_wait().filter(waits=1)
+
+    def saying_which_wait(self) -> Self:
+        """With `waits`: 1 for those that can still get an answer, 0 for all others."""
+        waiting = Q(state="pending", expires_at__gt=Now()) | Q(state="unasked")
+        return self.annotate(
+            waits=Case(When(waiting, then=Value(1)), default=Value(0), output_field=IntegerField())
+        )

@@ -98,6 +98,7 @@ class Migration(migrations.Migration):
                         fields=["expires_at"],
                         name="pending_approvals",
                     ),
+                    models.Index(fields=["run_id"], name="approvals_of_run"),
                     models.Index(fields=["member", "-created_at"], name="approvals_of_member"),
                 ],
                 "constraints": [
