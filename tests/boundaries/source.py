@@ -83,6 +83,15 @@ def imports(source: Source, *, types: bool = True) -> Iterator[tuple[ast.stmt, s
             yield from ((node, f"{start}.{alias.name}") for alias in node.names)
 
 
+def descriptors(source: Source) -> list[dict[str, ast.expr]]:
+    """The keyword arguments of every tool descriptor a module makes."""
+    return [
+        {keyword.arg or "": keyword.value for keyword in node.keywords}
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ToolDescriptor")
+    ]
+
+
 def within(name: str, *packages: str) -> bool:
     """Whether a dotted name is one of the packages or lies inside one."""
     return any(name == package or name.startswith(f"{package}.") for package in packages)

@@ -19,7 +19,7 @@ SEAMS = {
 }
 # Who may call the boundary: the host of turns.
 CALLERS = ("agents/turns/", "tools/boundary/")
-DATABASE = ("cursor", "editor", "connection")
+DATABASE = ("cursor", "editor", "connection", "statement")
 
 
 def seam_faults(sources: Iterable[Source]) -> list[str]:

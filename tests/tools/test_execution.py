@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.tools.conftest import Run
 from tools.boundary import execution
 from tools.boundary.contract import (
     Authority,
+    Canvas,
     Json,
     Presentation,
     RepairDirective,
@@ -153,7 +155,7 @@ async def test_a_foreseen_failure_is_a_result_for_read_and_write_tools_alike(
         return ToolResult(
             "error",
             {"message": "The index is being built."},
-            presentation=(Presentation("canvas", {"markdown": "never"}),),
+            presentation=(Presentation("artifact_saved", {"title": "never"}),),
             repair=RepairDirective(retryable=True),
         )
 
@@ -312,6 +314,17 @@ async def test_a_lost_lease_is_raised_again(run: Run, make_tool: MakeTool) -> No
     ]
 
 
+@pytest.mark.req("TOOL-002", "BND-026")
+def test_a_result_has_a_closed_set_of_fields_with_plain_defaults() -> None:
+    result = ToolResult("success", {"n": 1})
+    assert (result.failure_domain, result.error_class, result.repair) == ("tool", None, None)
+    assert (result.presentation, result.sources, result.chat_canvas_outputs) == ((), (), ())
+    with pytest.raises(TypeError):
+        ToolResult("success", {}, approved=True)  # type: ignore[call-arg]  # the point of the test
+    with pytest.raises(FrozenInstanceError):
+        result.failure_domain = "caller"  # type: ignore[misc]  # likewise
+
+
 @pytest.mark.req("TOOL-002")
 async def test_what_is_not_a_result_counts_as_a_fault(run: Run, make_tool: MakeTool) -> None:
     for answer in (
@@ -320,6 +333,9 @@ async def test_what_is_not_a_result_counts_as_a_fault(run: Run, make_tool: MakeT
         ToolResult("pending_confirmation", {}),
         ToolResult("success", {"when": object()}),
         ToolResult("success", {}, presentation=(Presentation("alert", {}),)),
+        ToolResult("success", {}, presentation=(Presentation("canvas", {}),)),
+        ToolResult("success", {}, chat_canvas_outputs=(Canvas("", "a"), Canvas("", "b"))),
+        ToolResult("success", {}, chat_canvas_outputs=(Canvas("", "x" * 100_001),)),
     ):
 
         async def execute(context: ToolContext, arguments: Json, answer: Any = answer) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tools.boundary import projection
-from tools.boundary.contract import Presentation, ToolDescriptor, ToolResult
+from tools.boundary.contract import Canvas, Presentation, ToolDescriptor, ToolResult
 from tools.boundary.redaction import readable
 
 MakeTool = Callable[..., ToolDescriptor]
@@ -123,9 +123,13 @@ def test_frames_and_sources_are_cleaned() -> None:
     result = ToolResult(
         "success",
         {},
-        presentation=(Presentation("canvas", {"markdown": "a\x00b"}),),
+        presentation=(Presentation("artifact_saved", {"title": "c\x00d"}),),
+        chat_canvas_outputs=(Canvas("t\x1b", "a\x00b"),),
         sources=tuple({"id": f"s\x00{n}"} for n in range(80)),
     )
-    assert projection.frames(result) == (Presentation("canvas", {"markdown": "ab"}),)
+    assert projection.frames(result) == (
+        Presentation("canvas", {"title": "t", "markdown": "ab"}),
+        Presentation("artifact_saved", {"title": "cd"}),
+    )
     assert projection.sources(result)[:1] == ({"id": "s0"},)
     assert len(projection.sources(result)) == 50

@@ -11,7 +11,7 @@ from tools.builtin import about_index
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 
 
-@pytest.mark.req("REG-011", "TST-002")
+@pytest.mark.req("REG-011", "TST-002", "TOOL-005")
 async def test_it_answers_from_the_guide_with_bounded_excerpts(run: Run) -> None:
     outcome = await run.call("search_about", {"question": "How do I connect a better model?"})
     view = json.loads(outcome.model_view)

@@ -1,6 +1,7 @@
 """show_chat_canvas: shown, not kept."""
 
 import json
+from dataclasses import fields
 
 import pytest
 
@@ -8,7 +9,7 @@ from agents.journal.offloading import in_database
 from artifacts.models import Artifact
 from audit.reasons import Reason
 from tests.tools.conftest import Run
-from tools.boundary.contract import Presentation
+from tools.boundary.contract import Canvas, Presentation
 
 
 @pytest.mark.req("REG-015", "REG-016", "TST-002")
@@ -26,6 +27,11 @@ async def test_it_presents_one_page_and_keeps_nothing(run: Run) -> None:
     assert outcome.member_view == {"message": "Shown as a canvas."}
     kept = Artifact.objects.filter(conversation_id=run.identity.conversation_id)
     assert await in_database(kept.count) == 0
+
+
+@pytest.mark.req("REG-016")
+def test_a_canvas_has_a_title_and_a_text_and_nothing_to_refer_to_it_by() -> None:
+    assert [field.name for field in fields(Canvas)] == ["title", "markdown"]
 
 
 @pytest.mark.req("REG-014")

@@ -45,10 +45,18 @@ class RepairDirective:
 
 @dataclass(frozen=True)
 class Presentation:
-    """One frame for people that a result carries: a canvas, a saved artifact."""
+    """One frame for people that a result carries, such as a saved artifact."""
 
     kind: str
     data: Json
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """One Markdown page shown inside the conversation. It has no id, no version and no file."""
+
+    title: str
+    markdown: str
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,8 @@ class ToolResult:
     """What a tool returns. Foreseen failures are `error` results; only faults raise.
 
     `payload` is JSON for the model before projection; `sources` is evidence lineage; `discovered`
-    names tools of the run's catalogue that the model should see from its next step on.
+    names tools of the run's catalogue that the model should see from its next step on;
+    `chat_canvas_outputs` are pages to show, which nothing keeps.
     """
 
     outcome: Literal["success", "error", "pending_confirmation"]
@@ -67,6 +76,7 @@ class ToolResult:
     failure_domain: Literal["tool", "caller"] = "tool"
     repair: RepairDirective | None = None
     discovered: tuple[str, ...] = ()
+    chat_canvas_outputs: tuple[Canvas, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from audit import canonical
 from audit.limits import limit
-from tools.boundary.contract import Json, Presentation, ToolDescriptor, ToolResult
+from tools.boundary.contract import Canvas, Json, Presentation, ToolDescriptor, ToolResult
 from tools.boundary.redaction import readable_value
 
 MODEL_VIEW = limit(
@@ -15,9 +15,14 @@ MODEL_VIEW = limit(
 MEMBER_VIEW = limit(
     "tool.member_view", 8_192, "bytes", "What a tool card shows of one result, as JSON."
 )
+CANVAS_CHARACTERS = limit(
+    "canvas.content", 100_000, "characters", "Length of the Markdown of one canvas."
+)
+CANVAS_TITLE = limit("canvas.title", 120, "characters", "Length of the title of one canvas.")
 SOURCES = limit("tool.sources", 50, "count", "Sources one tool result may name.")
 SHORTEST_CUT: Final = 200  # characters every text keeps before lists are shortened instead
-PRESENTATIONS: Final = frozenset({"canvas", "artifact_saved"})
+PRESENTATIONS: Final = frozenset({"artifact_saved"})
+CANVAS: Final = "canvas"  # the frame of a page, which only the typed field of a result becomes
 
 
 def as_payload(result: ToolResult) -> Json:
@@ -51,21 +56,32 @@ def bounded(view: Json, limit_bytes: int) -> str:
 
 
 def frames(result: ToolResult) -> tuple[Presentation, ...]:
-    """The frames of a result that succeeded, cleaned; raises `ValueError` for an unknown kind."""
+    """The frames of a result that succeeded, cleaned, its one canvas first.
+
+    Raises `ValueError` for an unknown kind, a second canvas and one over its bounds.
+    """
     if result.outcome != "success":
         return ()
     for presentation in result.presentation:
         if presentation.kind not in PRESENTATIONS:
             raise ValueError(f"a tool may not present {presentation.kind!r:.40}")
+    if len(result.chat_canvas_outputs) > 1:
+        raise ValueError("a call shows one canvas")
     return tuple(
         Presentation(presentation.kind, readable_value(presentation.data))
-        for presentation in result.presentation
+        for presentation in (*map(_page, result.chat_canvas_outputs), *result.presentation)
     )
 
 
 def sources(result: ToolResult) -> tuple[Json, ...]:
     """Evidence lineage, cleaned and bounded in number."""
     return tuple(readable_value(source) for source in result.sources[:SOURCES])
+
+
+def _page(canvas: Canvas) -> Presentation:
+    if len(canvas.markdown) > CANVAS_CHARACTERS or len(canvas.title) > CANVAS_TITLE:
+        raise ValueError("a canvas is over its bounds")
+    return Presentation(CANVAS, {"title": canvas.title, "markdown": canvas.markdown})
 
 
 def _fitting(raw: Json, limit_bytes: int) -> Json:

@@ -1,26 +1,19 @@
 """show_chat_canvas: one Markdown page inside the conversation, shown and not kept."""
 
-from audit.limits import limit
 from tools.boundary.contract import (
+    Canvas,
     Json,
-    Presentation,
     Tier,
     ToolContext,
     ToolDescriptor,
     ToolKind,
     ToolResult,
 )
-from tools.boundary.projection import as_payload
-
-CANVAS_CHARACTERS = limit(
-    "canvas.content", 100_000, "characters", "Length of the Markdown of one canvas."
-)
-CANVAS_TITLE = limit("canvas.title", 120, "characters", "Length of the title of one canvas.")
+from tools.boundary.projection import CANVAS_CHARACTERS, CANVAS_TITLE, as_payload
 
 
 async def execute(context: ToolContext, arguments: Json) -> ToolResult:
     """Hand the page to the conversation; the model hears only that it is shown."""
-    title = arguments.get("title", "")
     return ToolResult(
         "success",
         {
@@ -28,7 +21,7 @@ async def execute(context: ToolContext, arguments: Json) -> ToolResult:
             "characters": len(arguments["markdown"]),
             "message": "The canvas is shown. Do not repeat its content in the answer.",
         },
-        presentation=(Presentation("canvas", {"title": title, "markdown": arguments["markdown"]}),),
+        chat_canvas_outputs=(Canvas(arguments.get("title", ""), arguments["markdown"]),),
     )
 
 
