@@ -1,4 +1,4 @@
-"""What the engine asks its host to do: the closed set of effects."""
+"""What the engine asks its host to do: the closed set of effects and of intents."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,11 +15,39 @@ class Terminal(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Nudge(StrEnum):
+    """Why a model is asked again with a sentence of the server's that history does not keep."""
+
+    CONTINUE = "continue"  # the output limit struck before anything was said
+    REQUIRED = "required"  # a tool the member asked for has not been called
+    RULE = "rule"  # the answer ran into a correction rule
+
+
 @dataclass(frozen=True)
-class CallModel:
-    """Ask the model, with everything settled so far in its context."""
+class Checkpoint:
+    """Commit what was produced and take waiting input into history, before step `step`."""
 
     step: int
+
+
+@dataclass(frozen=True)
+class Compact:
+    """Replace older history by a summary, before step `step`."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class CallModel:
+    """Ask the model, with everything settled so far in its context.
+
+    With a `nudge` the sample before is dropped: nothing of it is committed, and the server's
+    sentence goes along. `rule` names the correction rule of a `RULE` nudge.
+    """
+
+    step: int
+    nudge: Nudge | None = None
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,4 +74,12 @@ class Settle:
     reason: str = ""
 
 
-Effect = CallModel | RunTools | RejectTools | Settle
+@dataclass(frozen=True)
+class Wait:
+    """Let the turn rest, its lease given up, until what it waits for is there."""
+
+    reason: str
+
+
+Effect = Checkpoint | Compact | CallModel | RunTools | RejectTools
+Intent = Settle | Wait

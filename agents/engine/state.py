@@ -4,39 +4,62 @@ Everything that may change while a turn runs lives in `State`; an event that the
 list for the current phase is an error of the host, never silently ignored.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from agents.engine.events import (
+    BatchParked,
     BatchSettled,
     Began,
+    Checkpointed,
+    Compacted,
     Event,
     LimitReached,
     ModelAnswered,
     StopRequested,
 )
+from agents.engine.sampling import Sampling
 
 
 class Phase(StrEnum):
-    """idle -> sampling <-> dispatching -> finished."""
+    """idle -> boundary -> (compacting ->) sampling <-> dispatching; answered -> boundary.
+
+    `answered` is an ordinary end that input which came in meanwhile may still undo; `finished` is
+    not. `waiting` is left by replaying the journal: the batch is owed again.
+    """
 
     IDLE = "idle"
+    BOUNDARY = "boundary"
+    COMPACTING = "compacting"
     SAMPLING = "sampling"
     DISPATCHING = "dispatching"
+    WAITING = "waiting"
+    ANSWERED = "answered"
     FINISHED = "finished"
 
 
+OPEN: Final = (
+    Phase.IDLE,
+    Phase.BOUNDARY,
+    Phase.COMPACTING,
+    Phase.SAMPLING,
+    Phase.DISPATCHING,
+    Phase.WAITING,
+    Phase.ANSWERED,
+)
 TRANSITIONS: Final[dict[tuple[Phase, type[Event]], frozenset[Phase]]] = {
-    (Phase.IDLE, Began): frozenset({Phase.SAMPLING}),
-    (Phase.IDLE, LimitReached): frozenset({Phase.FINISHED}),
-    (Phase.IDLE, StopRequested): frozenset({Phase.FINISHED}),
-    (Phase.SAMPLING, ModelAnswered): frozenset({Phase.SAMPLING, Phase.DISPATCHING, Phase.FINISHED}),
-    (Phase.SAMPLING, LimitReached): frozenset({Phase.FINISHED}),
-    (Phase.SAMPLING, StopRequested): frozenset({Phase.FINISHED}),
-    (Phase.DISPATCHING, BatchSettled): frozenset({Phase.SAMPLING, Phase.FINISHED}),
-    (Phase.DISPATCHING, LimitReached): frozenset({Phase.FINISHED}),
-    (Phase.DISPATCHING, StopRequested): frozenset({Phase.FINISHED}),
+    (Phase.IDLE, Began): frozenset({Phase.BOUNDARY}),
+    (Phase.BOUNDARY, Checkpointed): frozenset({Phase.COMPACTING, Phase.SAMPLING, Phase.FINISHED}),
+    (Phase.COMPACTING, Compacted): frozenset({Phase.SAMPLING}),
+    (Phase.SAMPLING, ModelAnswered): frozenset(
+        {Phase.SAMPLING, Phase.DISPATCHING, Phase.ANSWERED, Phase.FINISHED}
+    ),
+    (Phase.DISPATCHING, BatchSettled): frozenset({Phase.BOUNDARY, Phase.FINISHED}),
+    (Phase.DISPATCHING, BatchParked): frozenset({Phase.WAITING}),
+    (Phase.ANSWERED, Checkpointed): frozenset({Phase.COMPACTING, Phase.SAMPLING, Phase.FINISHED}),
+    **{(phase, LimitReached): frozenset({Phase.FINISHED}) for phase in OPEN},
+    **{(phase, StopRequested): frozenset({Phase.FINISHED}) for phase in OPEN},
 }
 
 
@@ -49,14 +72,12 @@ class State:
     """Where a turn stands.
 
     `step` counts committed model steps, `rounds` batches of calls, `truncations` follow-ups
-    after a length stop; the two `empty_` counters count blank responses, for the payload at
-    hand and in a row.
+    after a length stop; `sampling` what has been dropped of the step at hand.
     """
 
     phase: Phase = Phase.IDLE
     step: int = 0
     rounds: int = 0
     truncations: int = 0
-    empty_for_payload: int = 0
-    empty_in_a_row: int = 0
     open_calls: tuple[str, ...] = ()
+    sampling: Sampling = field(default_factory=Sampling)

@@ -15,19 +15,22 @@ from agents.conversations import inputs
 from agents.conversations.inputs import Claimed
 from agents.conversations.models import InputStatus
 from agents.definitions.models import AgentVersion
+from agents.engine import required
 from agents.engine.controllers.host import HOST_PROTOCOL
 from agents.engine.controllers.tomo import Tomo
-from agents.engine.events import Began, Event
 from agents.gateway import deployments
+from agents.gateway.calls import CallSubject
 from agents.gateway.connection import Connection
 from agents.gateway.models import Deployment
 from agents.journal import append as journal
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.journal.prepared import Insertion, together
-from agents.turns import recovery
+from agents.prompts.settings_projection import Settings
+from agents.turns import projecting, recovery
 from agents.turns.models import Turn
-from agents.turns.transcript import Message, Transcripts
+from agents.turns.recovery import Past
+from agents.turns.transcript import History, Transcripts
 from agents.turns.window import budget_characters
 from audit import funnel
 from audit.reasons import Action, Reason
@@ -47,8 +50,8 @@ class Admitted:
     """A claimed run with everything frozen that its turn needs.
 
     `refused` is set when the turn can only be ended; then `connection` is None. `opening` is the
-    history for the first model step, where it has been read already. `past` is what
-    the engine has already seen; `segments` how many segments of each kind are already out.
+    history for the first model step, where it has been read already. `offered` is the run's whole
+    catalogue, of which every step is offered a part.
     """
 
     claim: Claim
@@ -63,14 +66,26 @@ class Admitted:
     connection: Connection | None
     history_characters: int
     offered: dict[str, ToolDescriptor]
-    past: tuple[Event, ...] = (Began(),)
-    segments: dict[str, int] = field(default_factory=dict)
+    past: Past = field(default_factory=Past)
     refused: Reason | None = None
-    opening: list[Message] | None = None
+    opening: History | None = None
+    message: str = ""
+    settings: Settings | None = None
 
-    def history(self, transcripts: Transcripts) -> list[Message]:
+    @property
+    def call_subject(self) -> CallSubject:
+        """For whom the turn's model calls are made."""
+        return CallSubject(
+            member_id=self.identity.member_id,
+            agent_id=self.identity.agent_id,
+            conversation_id=self.identity.conversation_id,
+            run_id=self.claim.run_id,
+            fence=self.claim.fence,
+        )
+
+    def history(self, transcripts: Transcripts) -> History:
         """What the model sees of the conversation now."""
-        return transcripts.messages(
+        return transcripts.history(
             self.identity.conversation_id,
             self.claim.run_id,
             budget_characters=self.history_characters,
@@ -121,13 +136,15 @@ def _admit(claim: Claim) -> Admitted:
     if refused is not None or version is None or deployment is None:
         return _refused(claim, row, version, refused or Reason.AGENT_UNAVAILABLE)
     if turn is None:
+        chosen = projecting.chosen(row)
         offered = _offer(version, row.message)
-        _start(claim, row, version, deployment, offered)
-        past, segments = recovery.BEGINNING
+        owed = required.bound(row.message, offered)
+        _start(claim, row, version, deployment, offered, owed)
+        past = recovery.beginning(owed)
     else:
+        chosen = turn.snapshot.get("settings", {})
         offered = exposure.catalogue(turn.snapshot["offered"])
-        past, segments = recovery.rebuild(claim.run_id, claim.fence)
-        _take_over(claim, row)
+        past = _taken_up(claim, row, turn.snapshot.get("required_tool", ""))
     return Admitted(
         claim=claim,
         identity=_identity(claim, row, version),
@@ -144,7 +161,8 @@ def _admit(claim: Claim) -> Admitted:
         ),
         offered=offered,
         past=past,
-        segments=segments,
+        message=row.message,
+        settings=projecting.settings(chosen, version, deployment.model, offered),
     )
 
 
@@ -188,6 +206,7 @@ def _start(
     version: AgentVersion,
     deployment: Deployment,
     offered: dict[str, ToolDescriptor],
+    required_tool: str,
 ) -> None:
     """Freeze the snapshot and journal the start; the claim was taken in this transaction."""
     STARTED.add(
@@ -206,6 +225,8 @@ def _start(
                 "model": deployment.model,
                 "ceiling": version.content["capability_ceiling"],
                 "offered": list(offered),
+                "required_tool": required_tool,
+                "settings": projecting.chosen(row),
                 "controller": {"id": Tomo.id, "version": Tomo.version},
                 "host_protocol": HOST_PROTOCOL,
             },
@@ -229,22 +250,26 @@ def _start(
     )
 
 
-def _take_over(claim: Claim, row: Claimed) -> None:
-    """Say that the run goes on elsewhere: live text that was never journaled is void."""
-    journal.append(
+def _taken_up(claim: Claim, row: Claimed, required_tool: str) -> Past:
+    """Say that the run goes on; live text that was never journaled is void."""
+    past = recovery.rebuild(claim.run_id, claim.fence, required_tool=required_tool)
+    reason = "approval_settled" if past.waited else "taken_over"
+    (resumed,) = journal.append(
         row.conversation_id,
-        [Draft(Kind.AGENT_RUN_RESUMED, {"reason": "taken_over"})],
+        [Draft(Kind.AGENT_RUN_RESUMED, {"reason": reason})],
         run_id=claim.run_id,
         input_id=row.id,
     )
-    funnel.record(
-        action=Action.TURN_TAKEN_OVER,
-        actor="system:turns",
-        outcome="success",
-        subject=("agent", str(row.agent_id)),
-        run_id=claim.run_id,
-        details={"fence": claim.fence, "attempt": claim.attempts},
-    )
+    if not past.waited:
+        funnel.record(
+            action=Action.TURN_TAKEN_OVER,
+            actor="system:turns",
+            outcome="success",
+            subject=("agent", str(row.agent_id)),
+            run_id=claim.run_id,
+            details={"fence": claim.fence, "attempt": claim.attempts},
+        )
+    return replace(past, worked_s=recovery.worked_s(past.moments, resumed.at))
 
 
 def _identity(claim: Claim, row: Claimed, version: AgentVersion | None) -> RunIdentity:

@@ -5,43 +5,48 @@ together with what follows from it, so that an answer and its terminal share one
 """
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import aclosing
-from datetime import UTC, datetime
+import json
 from typing import Any, Final
 
 from django.db import InterfaceError, OperationalError
 
-from agents.engine import bounds
-from agents.engine.effects import CallModel, RejectTools, RunTools, Settle
-from agents.engine.events import BatchSettled, CallRequested, End, ModelAnswered, ToolSettled
-from agents.gateway.connection import Connection
-from agents.gateway.events import (
-    EXPLANATIONS,
-    AttemptFailed,
-    Completed,
-    ModelRequest,
-    TextDelta,
-    ThinkingDelta,
-    ToolOffer,
+from agents.engine import correction, required
+from agents.engine.effects import (
+    CallModel,
+    Checkpoint,
+    Compact,
+    RejectTools,
+    RunTools,
+    Settle,
 )
-from agents.gateway.stream import stream
+from agents.engine.events import (
+    BatchParked,
+    BatchSettled,
+    CallRequested,
+    Checkpointed,
+    Compacted,
+    End,
+    ModelAnswered,
+)
+from agents.gateway.calls import ModelCallEnded
+from agents.gateway.events import EXPLANATIONS
+from agents.guardrails.chain import Guard
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.journal.offloading import in_database, to_its_end
-from agents.prompts import chain
-from agents.turns import answers, authority, recovery
+from agents.turns import answers, offers, parking, recovery, steering, toolcalls
 from agents.turns.admission import Admitted
-from agents.turns.answers import ModelCallEnded, Pending, Spent
+from agents.turns.answers import Pending, Spent
+from agents.turns.asking import Asking, Sample, payload_of
+from agents.turns.batches import Batches
+from agents.turns.inactivity import Silence
 from agents.turns.live import LivePublisher, LiveTurn
-from agents.turns.toolcalls import call_draft, cut_off, result_drafts
-from agents.turns.transcript import Transcripts
-from audit import metrics
+from agents.turns.offers import StepOffer
+from agents.turns.steering import Steer, SteersWaiting
+from agents.turns.transcript import History, Transcripts
 from audit.canonical import storable
-from audit.reasons import Reason
-from tools.boundary import exposure
-from tools.boundary.contract import Ports, ToolCall, ToolKind, ToolOutcome
-from tools.boundary.execution import handle_tool_exec
+from tools.boundary.contract import ToolCall, ToolKind
+from tools.boundary.memory import RunMemory
 
 SETTLE_PAUSES_S: Final = (0.2, 1.0)  # before an answer is written again over a new connection
 
@@ -50,68 +55,112 @@ class TurnHost:
     """One turn's host. Made for an admitted run; used by one task."""
 
     def __init__(
-        self, admitted: Admitted, publisher: LivePublisher, transcripts: Transcripts
+        self,
+        admitted: Admitted,
+        publisher: LivePublisher,
+        transcripts: Transcripts,
+        silence: Silence,
     ) -> None:
         self.admitted = admitted
         self.live = LiveTurn(publisher, admitted.identity.conversation_id, admitted.claim.run_id)
         for kind in self.live.numbers:
-            self.live.numbers[kind] = admitted.segments.get(kind, 0)
+            self.live.numbers[kind] = admitted.past.segments.get(kind, 0)
         self.pending = Pending()
         self.spent = Spent()
         self._publisher = publisher
         self._transcripts = transcripts
+        self._history = admitted.opening
+        self._is_fresh = admitted.opening is not None
+        self._memory = _remembered(admitted)
+        self._guard = _guarded(admitted)
+        self._asking = Asking(admitted, self.live, self._guard, silence, self.pending, self.spent)
+        self.batches = Batches(admitted, self._memory, self._guard, silence)
+        self._samples = 0
+        self._offer = StepOffer("", {})
         self._calls: dict[str, ToolCall] = {}
-        self._opening = admitted.opening
-        self._asking = 0
-        self._has_spoken = False
-        self._offers = [ToolOffer(**told) for told in exposure.advertise(admitted.offered.values())]
-        self._ports = Ports(
-            authority=authority.now, in_database=in_database, offered=admitted.offered
-        )
+        self._withheld: tuple[int, str] | None = None
+
+    async def checkpoint(self, effect: Checkpoint) -> Checkpointed:
+        """Take what the turn was told meanwhile into history. What admission has just read is not
+        read again.
+        """
+        self._accept()
+        taken: list[Steer] = []
+        if not self._is_fresh or self._history is None or self._history.is_told:
+            self._history, taken = await to_its_end(self._at_boundary)
+        self._is_fresh = False
+        return Checkpointed(taken=len(taken))
+
+    async def compact(self, effect: Compact) -> Compacted:
+        """Replace older history by a summary."""
+        return Compacted(done=False)
 
     async def call_model(self, effect: CallModel) -> ModelAnswered:
         """One model request, streamed live; its drafts wait for what the controller decides."""
-        messages, self._opening = self._opening, None
-        if messages is None:
-            messages = await in_database(self.admitted.history, self._transcripts)
-        completed = await self._ask(effect.step, self._with_system(messages))
-        self._asking = 0
-        self._keep(effect.step, completed)
-        calls = tuple(self._call(effect.step, n, made) for n, made in enumerate(completed.calls))
-        return ModelAnswered(
-            step=effect.step,
-            has_text=bool(completed.text.strip()),
-            calls=calls,
-            end=End(completed.end),
-            failure=_failure(completed),
-        )
+        if effect.nudge is not None:
+            self._withheld = None
+        if self._history is None:
+            self._history = await in_database(self.admitted.history, self._transcripts)
+        self._samples += 1
+        sample_id = f"{self.admitted.claim.fence}.{self._samples}"
+        offer = offers.freeze(self.live.turn_id, effect.step, sample_id, self._memory.offer())
+        messages = self._history.messages
+        owed = self.batches.conduct.owed
+        sample = await self._asking.ask(effect, messages, offer, owed=owed)
+        self._offer = offer
+        return self._heard(effect, sample, messages)
 
-    async def run_tools(self, effect: RunTools | RejectTools) -> BatchSettled:
-        """Commit the calls, then settle each exactly once: reads side by side, writes alone."""
-        settled: dict[str, ToolSettled] = {}
+    async def run_tools(self, effect: RunTools | RejectTools) -> BatchSettled | BatchParked:
+        """Commit the calls, then settle each exactly once, or park what needs a person."""
+        self._accept()
+        settled = {}
         if all(call.call_id in self._calls for call in effect.calls):
-            await self._commit_calls(effect)
             calls = [self._calls[call.call_id] for call in effect.calls]
+            if isinstance(effect, RunTools):
+                self._guard.before_tools([(call.name, _dumped(call.arguments)) for call in calls])
+            await self._commit_calls(effect, calls)
+            offer = self._offer
         else:
-            batch = await in_database(recovery.batch, self.live.turn_id, effect.step)
-            calls, settled = list(batch.calls), batch.settled
-        open_calls = [call for call in calls if call.call_id not in settled]
+            batch = await in_database(
+                recovery.batch, self.live.turn_id, effect.step, self.admitted.offered
+            )
+            calls, offer = list(batch.calls), batch.offer
+            settled = {call_id: toolcalls.settled(kept) for call_id, kept in batch.settled.items()}
         if isinstance(effect, RejectTools):
-            for call in open_calls:
-                settled[call.call_id] = await self._end(cut_off(call))
-        else:
-            for group in grouped(open_calls, self._is_read):
-                outcomes = await asyncio.gather(*(self._run(call) for call in group))
-                settled |= {outcome.call_id: outcome for outcome in outcomes}
-        return BatchSettled(effect.step, tuple(settled[call.call_id] for call in calls))
+            return await self.batches.reject(effect.step, calls, offer, settled)
+        return await self.batches.run(effect.step, calls, offer, settled)
 
-    async def settle(self, effect: Settle) -> None:
+    async def settle(self, effect: Settle) -> Checkpointed | None:
         """Write the terminal with everything pending; the last live text goes out before it.
 
-        A broken connection is tried again: an answer once given should not be asked for twice. A
-        commit whose reply was lost shows itself as `LeaseLost` the second time.
+        When the turn was told something that it has not taken up, an ordinary end is not written:
+        the answer is, as an earlier part of the turn, and the taken input is returned. A broken
+        connection is tried again: an answer once given should not be asked for twice. A commit
+        whose reply was lost shows itself as `LeaseLost` the second time.
         """
+        self._accept()
         await self._publisher.drained()
+        while True:
+            try:
+                await self._written(effect)
+                return None
+            except SteersWaiting:
+                self._history, taken = await to_its_end(self._at_boundary)
+                if taken:
+                    return Checkpointed(taken=len(taken))
+
+    async def park(self) -> None:
+        """Give the run up until its member has decided about the parked calls."""
+        await to_its_end(parking.park, self.admitted, self.batches.parked)
+
+    def keep_partial(self) -> None:
+        """After a stop: the text shown so far stays in the trace, out of the model's history."""
+        if self._asking.step:
+            self.pending.model_calls.append(ModelCallEnded(self._asking.step, None))
+        self._withheld = None
+        self._draft_texts(self._asking.step, excluded=True)
+
+    async def _written(self, effect: Settle) -> None:
         for pause_s in SETTLE_PAUSES_S:
             try:
                 await to_its_end(answers.settle, self.admitted, self.pending, effect, self.spent)
@@ -120,53 +169,51 @@ class TurnHost:
                 await asyncio.sleep(pause_s)
         await to_its_end(answers.settle, self.admitted, self.pending, effect, self.spent)
 
-    def keep_partial(self) -> None:
-        """After a stop: the text shown so far stays in the trace, out of the model's history."""
-        if self._asking:
-            self.pending.model_calls.append(ModelCallEnded(self._asking, None))
-        self._draft_texts(self._asking, excluded=True)
+    def _at_boundary(self) -> tuple[History, list[Steer]]:
+        """In the database: the history, with what was told since taken into it."""
+        history = self.admitted.history(self._transcripts)
+        taken = steering.take(self.admitted.claim) if history.is_told else []
+        if not taken:
+            return history, []
+        for steer in taken:
+            self._guard.steered(steer.message)
+        answers.commit(self.admitted, self.pending.take(), steers=taken)
+        return self.admitted.history(self._transcripts), taken
 
-    async def _ask(self, step: int, messages: list[dict[str, Any]]) -> Completed:
-        connection = self.admitted.connection
-        assert isinstance(connection, Connection), "a refused turn asks no model"
-        request = ModelRequest(messages=messages, tools=self._offers)
-        self._asking = step
-        add = self.live.add
-        completed: Completed | None = None
-        async with aclosing(stream(connection, request)) as events:
-            async for event in events:
-                if type(event) is TextDelta:
-                    if not self._has_spoken:
-                        self._note_first_token()
-                    add("text", storable(event.text))
-                elif type(event) is ThinkingDelta:
-                    add("thinking", storable(event.text))
-                elif type(event) is AttemptFailed:
-                    self.spent.add(event.usage)
-                    self.pending.model_calls.append(ModelCallEnded(step, event))
-                elif type(event) is Completed:
-                    completed = event
-        assert completed is not None, "the gateway ends every request with one outcome"
-        return completed
-
-    def _note_first_token(self) -> None:
-        self._has_spoken = True
-        waited = datetime.now(UTC) - self.admitted.accepted_at
-        metrics.first_token(waited.total_seconds())
-
-    def _with_system(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        subject = chain.Subject(
-            persona=self.admitted.persona,
-            display_name=self.admitted.member_name,
-            time_zone=self.admitted.time_zone,
+    def _heard(
+        self, effect: CallModel, sample: Sample, messages: list[dict[str, Any]]
+    ) -> ModelAnswered:
+        """What a sample is for the engine; its texts are kept for what follows from it."""
+        completed = sample.completed
+        if sample.is_blank:
+            end = End.TRUNCATED if completed.end == "truncated" else End.COMPLETE
+            self._draft_texts(effect.step, excluded=True)
+            return ModelAnswered(effect.step, False, (), end, payload=payload_of(messages))
+        calls = tuple(self._call(effect.step, n, made) for n, made in enumerate(completed.calls))
+        rule = ""
+        if required.passed_over(self.batches.conduct.owed, calls):
+            rule = correction.REQUIRED_TOOL
+        elif not calls:
+            rule = correction.matched(sample.rules, completed.text)
+        failed = completed.failure is not None
+        self._withheld = (effect.step, sample.withheld) if sample.withheld and not failed else None
+        self._draft_texts(effect.step, excluded=failed)
+        return ModelAnswered(
+            step=effect.step,
+            has_text=bool(completed.text.strip()),
+            calls=calls,
+            end=End(completed.end),
+            failure=str(completed.failure.code) if completed.failure else "",
+            rule="" if failed else rule,
         )
-        system = chain.compose(subject, datetime.now(UTC))
-        return [{"role": "system", "content": system}, *messages]
 
-    def _keep(self, step: int, completed: Completed) -> None:
-        self.spent.add(completed.usage)
-        self.pending.model_calls.append(ModelCallEnded(step, completed))
-        self._draft_texts(step, excluded=completed.end == "failed")
+    def _accept(self) -> None:
+        """The last sample was taken: what was held back of it is shown and kept."""
+        if self._withheld is not None:
+            step, text = self._withheld
+            self._withheld = None
+            self.live.add("text", text)
+            self._draft_texts(step, excluded=False)
 
     def _draft_texts(self, step: int, *, excluded: bool) -> None:
         private = {"step": step, "excluded": excluded}
@@ -177,69 +224,51 @@ class TurnHost:
             text = self.live.text(kind)  # type: ignore[arg-type]  # both are delta kinds
             number = self.live.close(kind)  # type: ignore[arg-type]  # as above
             if text.strip():
-                data = {"text": text, "segment": number}
+                data = {"text": self._guard.after_model(text), "segment": number}
                 self.pending.drafts.append(Draft(frame, data, private))
 
     def _call(self, step: int, ordinal: int, made: Any) -> CallRequested:
         call_id = f"{self.live.turn_id.hex[:12]}-{step}-{ordinal}"
-        self._calls[call_id] = ToolCall(
+        call = ToolCall(
             call_id=call_id,
             step=step,
             ordinal=ordinal,
             name=storable(made.name),
-            arguments=made.arguments,
+            arguments=None if made.arguments is None else self._guard.arguments(made.arguments),
             unreadable=EXPLANATIONS[made.refusal] if made.refusal else None,
             provider_id=storable(made.provider_id),
+            step_snapshot_id=self._offer.snapshot_id,
         )
-        return CallRequested(call_id, self._calls[call_id].name, made.refusal is None)
+        self._calls[call_id] = call
+        descriptor = self._offer.tools.get(call.name)
+        writes = descriptor is not None and descriptor.kind is ToolKind.WRITE
+        return toolcalls.requested(call, writes=writes)
 
-    async def _commit_calls(self, effect: RunTools | RejectTools) -> None:
+    async def _commit_calls(self, effect: RunTools | RejectTools, calls: list[ToolCall]) -> None:
         truncated = isinstance(effect, RejectTools)
-        drafts = [
-            call_draft(self._calls[call.call_id], self.admitted, truncated=truncated)
-            for call in effect.calls
-        ]
+        drafts = [toolcalls.call_draft(call, self._offer, truncated=truncated) for call in calls]
         await self._publisher.drained()
         await to_its_end(answers.commit, self.admitted, self.pending.take(), drafts)
 
-    def _is_read(self, call: ToolCall) -> bool:
-        descriptor = self.admitted.offered.get(call.name)
-        return descriptor is None or descriptor.kind is ToolKind.READ
 
-    async def _run(self, call: ToolCall) -> ToolSettled:
-        outcome = await handle_tool_exec(call, self.admitted.identity, self._ports)
-        assert isinstance(outcome, ToolOutcome), "no tool of this turn asks its member"
-        return await self._end(outcome)
-
-    async def _end(self, outcome: ToolOutcome) -> ToolSettled:
-        """Journal one call's result and what it shows."""
-        await to_its_end(answers.commit, self.admitted, Pending(), result_drafts(outcome))
-        return ToolSettled(outcome.call.call_id, outcome.outcome, str(outcome.ends_turn or ""))
+def _remembered(admitted: Admitted) -> RunMemory:
+    """The run's memory, as the workers before left it."""
+    memory = RunMemory(admitted.offered)
+    for kept in admitted.past.settled:
+        memory.observe(kept.facts, kept.model_view, kept.member_view)
+    return memory
 
 
-def grouped(calls: Sequence[ToolCall], is_read: Any) -> list[list[ToolCall]]:
-    """Calls in order: neighbouring reads together up to the bound, every write by itself."""
-    groups: list[list[ToolCall]] = []
-    for call in calls:
-        joins = (
-            groups
-            and is_read(call)
-            and is_read(groups[-1][0])
-            and len(groups[-1]) < bounds.PARALLEL_READS
-        )
-        if joins:
-            groups[-1].append(call)
-        else:
-            groups.append([call])
-    return groups
+def _guarded(admitted: Admitted) -> Guard:
+    """The run's guardrails, with what it has used up."""
+    events = admitted.past.events
+    return Guard(
+        [admitted.message, *admitted.past.steers],
+        steps=sum(isinstance(event, ModelAnswered) for event in events),
+        rounds=sum(isinstance(event, BatchSettled) for event in events),
+    )
 
 
-def _failure(completed: Completed) -> str:
-    """The reason code of a failed request. The gateway has asked again before it gives up on empty
-    responses, so that for the turn they are exhausted.
-    """
-    if completed.failure is None:
-        return ""
-    if completed.failure.code == Reason.PROVIDER_EMPTY_RESPONSE:
-        return str(Reason.PROVIDER_EMPTY_RESPONSE_EXHAUSTED)
-    return str(completed.failure.code)
+def _dumped(arguments: dict[str, Any] | None) -> str:
+    """Arguments as text, to tell calls apart."""
+    return json.dumps(arguments, sort_keys=True)

@@ -1,20 +1,74 @@
-"""Journal drafts of tool calls, and the outcomes that never reach a tool."""
+"""Journal drafts of tool calls, their facts for the engine, and outcomes that reach no tool."""
 
 import json
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
+from agents.engine.events import CallRequested, Repair, ToolSettled
 from agents.gateway.events import EXPLANATIONS, CallRefusal
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
-from agents.turns.admission import Admitted
-from audit.reasons import ErrorClass
+from agents.turns.offers import StepOffer
+from audit import canonical
+from audit.reasons import ErrorClass, Reason
+from audit.refusals import Refusal
+from tools.boundary import facts
 from tools.boundary.contract import ToolCall, ToolOutcome
+from tools.boundary.facts import CallFacts
 from tools.boundary.projection import shown_arguments
 
+UNTOLD: Final = "This call was not allowed. Do without it and answer the member."
 
-def call_draft(call: ToolCall, admitted: Admitted, *, truncated: bool) -> Draft:
+
+def requested(call: ToolCall, *, writes: bool) -> CallRequested:
+    """What the engine sees of a call: digests, no content."""
+    arguments = call.arguments or {}
+    return CallRequested(
+        call_id=call.call_id,
+        name=call.name,
+        readable=call.unreadable is None,
+        digest=_digest(arguments),
+        fields=tuple((name, _digest(value)) for name, value in sorted(arguments.items())),
+        writes=writes,
+    )
+
+
+def _digest(value: Any) -> str:
+    """The canonical digest; empty for what no store of ours takes, which the boundary refuses."""
+    try:
+        return canonical.digest(value)
+    except Refusal:
+        return ""
+
+
+def settled(kept: CallFacts) -> ToolSettled:
+    """What the engine sees of a result."""
+    repair = kept.repair
+    directive = None
+    if repair is not None:
+        directive = Repair(
+            retryable=repair.retryable,
+            same_tool_required=repair.same_tool_required,
+            locked_arguments=tuple(repair.locked_arguments),
+            substitutable=repair.substitutable,
+        )
+    return ToolSettled(
+        call_id=kept.call_id,
+        outcome=kept.outcome,
+        ends_turn=kept.ends_turn,
+        tool=kept.tool,
+        arguments_digest=kept.arguments_digest,
+        denial=kept.denial,
+        error_class=kept.error_class,
+        failure_domain=kept.failure_domain,
+        repair=directive,
+        discovery=kept.discovery,
+    )
+
+
+def call_draft(call: ToolCall, offer: StepOffer, *, truncated: bool) -> Draft:
     """What people see of a call, and what a later worker needs to run it."""
-    descriptor = admitted.offered.get(call.name)
+    descriptor = offer.tools.get(call.name)
     return Draft(
         Kind.TOOL_STARTED,
         {
@@ -22,6 +76,8 @@ def call_draft(call: ToolCall, admitted: Admitted, *, truncated: bool) -> Draft:
             "name": call.name,
             "label": descriptor.label if descriptor else call.name,
             "arguments": shown_arguments(call.arguments),
+            "kind": str(descriptor.kind) if descriptor else None,
+            "tier": str(descriptor.tier) if descriptor else None,
             "state": "queued",
             "step": call.step,
         },
@@ -32,17 +88,21 @@ def call_draft(call: ToolCall, admitted: Admitted, *, truncated: bool) -> Draft:
             "arguments": json.dumps(call.arguments or {}, ensure_ascii=False),
             "unreadable": call.unreadable,
             "truncated": truncated,
+            "snapshot": offer.to_json(),
         },
     )
 
 
 def result_drafts(outcome: ToolOutcome) -> list[Draft]:
-    """A call's result, followed by what it presents."""
+    """A call's result, followed by what it presents. The private part holds all that policies
+    look at, so that a worker which takes the run over judges from the same facts.
+    """
     data: dict[str, Any] = {
         "call_id": outcome.call.call_id,
         "outcome": outcome.outcome,
         "result": outcome.member_view,
         "error_class": str(outcome.error_class) if outcome.error_class else None,
+        "failure_domain": outcome.failure_domain,
         "duration_ms": outcome.duration_ms,
     }
     if outcome.why:
@@ -51,11 +111,18 @@ def result_drafts(outcome: ToolOutcome) -> list[Draft]:
         "step": outcome.call.step,
         "model_view": outcome.model_view,
         "ends_turn": str(outcome.ends_turn or ""),
+        "facts": facts.to_json(facts.of(outcome)),
     }
     shown = [Draft(Kind(part.kind), part.data) for part in outcome.presentation]
     if outcome.sources:
         shown.append(Draft(Kind.SOURCES, {"sources": list(outcome.sources)}))
     return [Draft(Kind.TOOL_ENDED, data, private), *shown]
+
+
+def untold(outcome: ToolOutcome) -> ToolOutcome:
+    """A denial whose cause the model may not read."""
+    view = json.dumps({"outcome": "denied", "message": UNTOLD})
+    return replace(outcome, model_view=view)
 
 
 def cut_off(call: ToolCall) -> ToolOutcome:
@@ -68,4 +135,42 @@ def cut_off(call: ToolCall) -> ToolOutcome:
         member_view={"message": text},
         error_class=ErrorClass.INVALID_ARGUMENT,
         failure_domain="caller",
+        denial=Reason.OUTPUT_TRUNCATED,
+    )
+
+
+def unknown(call: ToolCall) -> ToolOutcome:
+    """The result of a write that had begun before its worker was lost: never repeated."""
+    text = "The change was interrupted; whether it was made is unknown."
+    return ToolOutcome(
+        call=call,
+        outcome="error",
+        model_view=json.dumps({"error": text}),
+        member_view={"message": text},
+        error_class=ErrorClass.TOOL_ERROR,
+        ends_turn=Reason.AMBIGUOUS_WRITE,
+    )
+
+
+def never_dispatched(call: ToolCall) -> ToolOutcome:
+    """The result of a call that was still waiting when the turn was given up: not run."""
+    text = "The turn had ended before this call."
+    return ToolOutcome(
+        call=call,
+        outcome="denied",
+        model_view=json.dumps({"outcome": "denied", "message": text}),
+        member_view={"message": text},
+        denial=Reason.BATCH_STOPPED,
+        ends_turn=Reason.BATCH_STOPPED,
+    )
+
+
+def broken_off(call: ToolCall) -> ToolOutcome:
+    """The result of a reading call that was under way when the turn was given up."""
+    text = "The call was broken off because nothing happened for too long."
+    return ToolOutcome(
+        call=call,
+        outcome="cancelled",
+        model_view=json.dumps({"error": text}),
+        member_view={"message": text},
     )

@@ -13,6 +13,7 @@ from agents.engine.controllers.host import Controller, Host
 
 FOLDER = Path(engine.__file__).parent
 SOURCES = sorted(FOLDER.rglob("*.py"))
+EFFECTS = {"call_model", "run_tools", "compact", "checkpoint"}
 IMPURE = {"os", "socket", "subprocess", "time", "random", "secrets", "threading", "urllib"}
 
 
@@ -34,9 +35,9 @@ def test_engine_and_controllers_import_only_themselves_and_pure_library(path: Pa
 
 
 @pytest.mark.req("CFG-006")
-def test_a_host_offers_a_controller_two_things_in_the_engines_own_words() -> None:
+def test_a_host_offers_a_controller_four_things_in_the_engines_own_words() -> None:
     offered = {name: getattr(Host, name) for name in vars(Host) if not name.startswith("_")}
-    assert set(offered) == {"call_model", "run_tools"}
+    assert set(offered) == EFFECTS
     for method in offered.values():
         for hint in get_type_hints(method).values():
             parts = getattr(hint, "__args__", (hint,))
@@ -55,5 +56,12 @@ def test_controllers_touch_nothing_else_of_their_host() -> None:
         and isinstance(node.value, ast.Name)
         and node.value.id == "host"
     }
-    assert touched == {"call_model", "run_tools"}
-    assert {"run", "abort", "inspect"} <= set(vars(Controller))
+    assert touched == EFFECTS
+    assert {name for name in vars(Controller) if not name.startswith("_")} == {
+        "run",
+        "abort",
+        "steer",
+        "interrupt_for_steering",
+        "inactivity_timed_out",
+        "inspect",
+    }

@@ -1,0 +1,198 @@
+"""The tool calls of one model step: committed together, run through the boundary, settled once.
+
+Reads run side by side, writes alone and in order. Results are journaled as they come; denials
+wait for the whole batch, because what the model may read of them depends on all of it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from agents.engine import bounds, conduct
+from agents.engine.conduct import Conduct
+from agents.engine.events import BatchParked, BatchSettled, CallRequested, ToolSettled
+from agents.guardrails.chain import Guard
+from agents.journal.append import Draft
+from agents.journal.offloading import in_database, to_its_end
+from agents.turns import answers, authority, refusing, toolcalls
+from agents.turns.admission import Admitted
+from agents.turns.answers import Pending
+from agents.turns.inactivity import Silence
+from agents.turns.offers import StepOffer
+from audit.reasons import Reason
+from tools.boundary import facts
+from tools.boundary.contract import Parked, Ports, ToolCall, ToolKind, ToolOutcome
+from tools.boundary.execution import handle_tool_exec
+from tools.boundary.memory import RunMemory
+
+
+class Batches:
+    """Runs a turn's batches, one after another, and keeps its rules of conduct.
+
+    `parked` holds the calls that wait for a person after a batch that parked. Once `halted`, no
+    call is dispatched any more.
+    """
+
+    def __init__(
+        self, admitted: Admitted, memory: RunMemory, guard: Guard, silence: Silence
+    ) -> None:
+        self.conduct: Conduct = admitted.past.conduct
+        self.parked: list[Parked] = []
+        self.halted = False
+        self._admitted = admitted
+        self._guard = guard
+        self._silence = silence
+        self._ports = Ports(authority=authority.now, in_database=in_database, memory=memory)
+        self._open: dict[str, ToolCall] = {}
+        self._dispatched: set[str] = set()
+
+    async def run(
+        self,
+        step: int,
+        calls: Sequence[ToolCall],
+        offer: StepOffer,
+        settled: dict[str, ToolSettled],
+    ) -> BatchSettled | BatchParked:
+        """Settle the calls that have no result yet."""
+        self._open = {call.call_id: call for call in calls if call.call_id not in settled}
+        requested = self._requested(calls, offer)
+        blocked = conduct.blocked(self.conduct, requested)
+        ports = replace(self._ports, offered=offer.tools)
+        held: list[ToolOutcome] = []
+        for group in grouped(list(self._open.values()), lambda call: _is_read(call, offer)):
+            if self.parked and not _is_read(group[0], offer):
+                continue  # a write keeps its place after the one that waits
+            async with aclosing(self._group(group, ports, blocked)) as ends:
+                async for ended in ends:
+                    settled |= await self._end(self._sorted(ended, held))
+        if self.parked:
+            return BatchParked(step, tuple(waiting.call.call_id for waiting in self.parked))
+        return await self._closed(step, requested, settled, held)
+
+    def _sorted(
+        self, ended: Sequence[ToolOutcome | Parked], held: list[ToolOutcome]
+    ) -> list[ToolOutcome]:
+        """The results to journal now; the others are put where they wait."""
+        results = []
+        for outcome in ended:
+            if isinstance(outcome, Parked):
+                self.parked.append(outcome)
+            elif outcome.outcome == "denied":
+                held.append(outcome)
+            else:
+                results.append(outcome)
+        return results
+
+    async def reject(
+        self,
+        step: int,
+        calls: Sequence[ToolCall],
+        offer: StepOffer,
+        settled: dict[str, ToolSettled],
+    ) -> BatchSettled:
+        """Give every call that has no result the one that says the output limit cut it off."""
+        cut = [toolcalls.cut_off(call) for call in calls if call.call_id not in settled]
+        settled |= await self._end(cut)
+        return await self._closed(step, self._requested(calls, offer), settled, [])
+
+    async def give_up(self) -> None:
+        """Settle what a turn that was given up left open: what had begun may have been done, and
+        what had not never will be.
+        """
+        self.halted = True
+        await self._end([self._given_up(call) for call in self._open.values()])
+
+    async def _closed(
+        self,
+        step: int,
+        requested: Sequence[CallRequested],
+        settled: dict[str, ToolSettled],
+        held: Sequence[ToolOutcome],
+    ) -> BatchSettled:
+        """Journal the denials, each with as much as the model may read, and close the batch."""
+        denied = {ended.call.call_id: toolcalls.settled(facts.of(ended)) for ended in held}
+        results = tuple((settled | denied)[call.call_id] for call in requested)
+        self.conduct, verdict = conduct.follow(self.conduct, requested, results)
+        told = [
+            ended if ended.call.call_id in verdict.readable else toolcalls.untold(ended)
+            for ended in held
+        ]
+        await self._end(told)
+        return BatchSettled(step, results, verdict.closes)
+
+    async def _group(
+        self, group: Sequence[ToolCall], ports: Ports, blocked: dict[str, str]
+    ) -> AsyncGenerator[list[ToolOutcome | Parked], None]:
+        """Run calls side by side; what has ended by the same moment comes together, in order."""
+        running = [asyncio.create_task(self._one(call, ports, blocked)) for call in group]
+        try:
+            while running:
+                await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                ended = [task.result() for task in running if task.done()]
+                running = [task for task in running if not task.done()]
+                yield ended
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _one(
+        self, call: ToolCall, ports: Ports, blocked: dict[str, str]
+    ) -> ToolOutcome | Parked:
+        if self.halted:
+            return toolcalls.never_dispatched(call)
+        reason = blocked.get(call.call_id)
+        if reason is not None:
+            ended = refusing.refusal(call, Reason(reason), self.conduct.owed)
+            return await refusing.refuse(ended, self._admitted.identity, ports)
+        self._dispatched.add(call.call_id)
+        outcome = await handle_tool_exec(call, self._admitted.identity, ports)
+        self._silence.seen()
+        return outcome
+
+    async def _end(self, outcomes: Sequence[ToolOutcome]) -> dict[str, ToolSettled]:
+        """Journal results in one commit, with what they show."""
+        drafts: list[Draft] = []
+        for outcome in outcomes:
+            self._guard.retrieved(outcome.sources)
+            drafts += toolcalls.result_drafts(outcome)
+        if drafts:
+            await to_its_end(answers.commit, self._admitted, Pending(), drafts)
+        for outcome in outcomes:
+            self._open.pop(outcome.call.call_id, None)
+        return {outcome.call.call_id: toolcalls.settled(facts.of(outcome)) for outcome in outcomes}
+
+    def _requested(self, calls: Sequence[ToolCall], offer: StepOffer) -> tuple[CallRequested, ...]:
+        return tuple(toolcalls.requested(call, writes=not _is_read(call, offer)) for call in calls)
+
+    def _given_up(self, call: ToolCall) -> ToolOutcome:
+        if call.call_id not in self._dispatched:
+            return toolcalls.never_dispatched(call)
+        descriptor = self._admitted.offered.get(call.name)
+        if descriptor is not None and descriptor.kind is ToolKind.WRITE:
+            return toolcalls.unknown(call)
+        return toolcalls.broken_off(call)
+
+
+def grouped(calls: Sequence[ToolCall], is_read: Callable[[ToolCall], bool]) -> list[list[ToolCall]]:
+    """Calls in order: neighbouring reads together up to the bound, every write by itself."""
+    groups: list[list[ToolCall]] = []
+    for call in calls:
+        joins = (
+            groups
+            and is_read(call)
+            and is_read(groups[-1][0])
+            and len(groups[-1]) < bounds.PARALLEL_READS
+        )
+        if joins:
+            groups[-1].append(call)
+        else:
+            groups.append([call])
+    return groups
+
+
+def _is_read(call: ToolCall, offer: StepOffer) -> bool:
+    """A call of a tool that is not offered changes nothing: it will be denied."""
+    descriptor = offer.tools.get(call.name)
+    return descriptor is None or descriptor.kind is ToolKind.READ
