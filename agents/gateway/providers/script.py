@@ -15,6 +15,7 @@ the answer is a short closing sentence.
     think-tokens: 50 @ 10/s             the same as thinking
     pace: 20/s                          speed of the `say` and `think` lines that follow
     wait: 0.5                           a pause, in seconds
+    hold: name                          a pause until somebody posts to /scripted/release/name
     split: 3                            cut following texts and arguments every 3 characters
     raw: ": keep-alive\\n\\n"             these characters, as they are, into the stream
     usage: 20 9                         prompt and completion tokens to report
@@ -107,6 +108,11 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     characters: int
 
@@ -138,13 +144,14 @@ class Fault:
     times: int | None = None
 
 
-Directive = Say | Call | Tokens | Pace | Wait | Split | Raw | Usage | Finish | Fault
+Directive = Say | Call | Tokens | Pace | Wait | Hold | Split | Raw | Usage | Finish | Fault
 Step = tuple[Directive, ...]
 
 _FENCE = re.compile(r"```script[ \t]*\n(.*?)```", re.DOTALL)
 _LINE = re.compile(r"^\s*([a-z][a-z-]*):[ \t]?(.*)$")
 _RATE = re.compile(r"^(\d+(?:\.\d+)?)\s*/\s*s$")
 _TOKENS = re.compile(r"^(\d+)(?:\s*@\s*(\S+))?$")
+_NAME = re.compile(r"^[A-Za-z0-9-]{1,64}$")
 _TIMES = re.compile(r"\s+times\s+(\d+)$")
 
 
@@ -246,6 +253,12 @@ def _wait(value: str) -> Wait:
     return Wait(seconds)
 
 
+def _hold(value: str) -> Hold:
+    if not _NAME.match(value):
+        raise ValueError("a hold has a name of letters, digits and hyphens")
+    return Hold(value)
+
+
 def _split(value: str) -> Split:
     characters = int(value)
     if characters < 1:
@@ -291,6 +304,7 @@ _READERS: dict[str, Callable[[str], Directive]] = {
     "think-tokens": _tokens(thinking=True),
     "pace": lambda value: Pace(_rate(value)),
     "wait": _wait,
+    "hold": _hold,
     "split": _split,
     "raw": lambda value: Raw(_text(value)),
     "usage": _usage,

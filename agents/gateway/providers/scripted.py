@@ -9,6 +9,8 @@ whole path to a model and still know every word of the answer. The script langua
     POST /v1/chat/completions   streaming only; one branch per tool when a JSON schema is given
     GET  /scripted/requests     the last 100 request bodies, newest last
     GET  /scripted/streams      {"open", "started", "abandoned"}: abandoned = the client went away
+    GET  /scripted/holds        {name: how many answers wait there}
+    POST /scripted/release/NAME lets all go on that wait there or come there later
 
 It costs little per token: filler words are encoded once, and words that are not paced leave in
 groups. It is never started unless somebody runs its command, and knows nothing of the database.
@@ -61,6 +63,14 @@ _DONE = b"data: [DONE]\n\n"
 
 
 @dataclass
+class Gate:
+    """A place in a script where answers wait until somebody opens it."""
+
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
+    waiting: int = 0
+
+
+@dataclass
 class State:
     """What one server remembers: fixture answers, request bodies, counts."""
 
@@ -68,6 +78,7 @@ class State:
     key: str = ""
     requests: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=REQUESTS_KEPT))
     attempts: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
+    holds: dict[str, "Gate"] = field(default_factory=dict)
     open: int = 0
     started: int = 0
     abandoned: int = 0
@@ -81,6 +92,15 @@ class State:
         if len(self.attempts) > ATTEMPTS_REMEMBERED:
             self.attempts.popitem(last=False)
         return count
+
+    async def hold(self, name: str) -> None:
+        """Wait at the gate of this name."""
+        gate = self.holds.setdefault(name, Gate())
+        gate.waiting += 1
+        try:
+            await gate.opened.wait()
+        finally:
+            gate.waiting -= 1
 
     def forget(self, body: bytes) -> None:
         """A request that was answered whole starts to count anew."""
@@ -103,6 +123,8 @@ def application(*, fixture: Path | None = None, key: str = "") -> web.Applicatio
     app.router.add_post("/v1/chat/completions", _complete)
     app.router.add_get("/scripted/requests", _requests)
     app.router.add_get("/scripted/streams", _streams)
+    app.router.add_get("/scripted/holds", _holds)
+    app.router.add_post("/scripted/release/{name}", _release)
     return app
 
 
@@ -162,6 +184,16 @@ async def _streams(request: web.Request) -> web.Response:
     state = request.app[STATE]
     counts = {"open": state.open, "started": state.started, "abandoned": state.abandoned}
     return web.json_response(counts)
+
+
+async def _holds(request: web.Request) -> web.Response:
+    holds = request.app[STATE].holds
+    return web.json_response({name: gate.waiting for name, gate in holds.items()})
+
+
+async def _release(request: web.Request) -> web.Response:
+    request.app[STATE].holds.setdefault(request.match_info["name"], Gate()).opened.set()
+    return web.Response(status=204)
 
 
 async def _complete(request: web.Request) -> web.StreamResponse:
@@ -309,6 +341,8 @@ class Player:
                     self._interval_s = 1 / per_second if per_second else 0.0
                 case script.Wait(seconds):
                     await asyncio.sleep(seconds)
+                case script.Hold(name):
+                    await self._request.app[STATE].hold(name)
                 case script.Split(characters):
                     self._split = characters
                 case script.Raw(text):
