@@ -19,6 +19,7 @@ from tests.requirements import Collector
 from tests.stack import Stack
 
 PASSWORD = "correct horse battery staple"
+STACK = pytest.StashKey[Stack]()  # the running one, for those who must not start it
 
 # A hash states its own rounds, so every process can check these; making one takes no second here.
 PBKDF2PasswordHasher.iterations = 1_000
@@ -110,11 +111,29 @@ def otto(make_member: Callable[..., Member]) -> Member:
 
 
 @pytest.fixture(scope="session")
-def stack(django_db_setup: None, django_db_blocker: Any) -> Iterator[Stack]:
+def stack(
+    pytestconfig: pytest.Config, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[Stack]:
     """Web, turn worker and scripted model as real processes on the test database."""
     with django_db_blocker.unblock():
         database = connections["default"].settings_dict
         running = Stack.for_database(database, redis_url=django_settings.REDIS_URL)
         running.start()
+    pytestconfig.stash[STACK] = running
     yield running
+    del pytestconfig.stash[STACK]
     running.stop()
+
+
+@pytest.fixture(scope="module")
+def nobody_works(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Runs that the tests of a module commit stay where they are: a stack that earlier tests have
+    started rests its worker meanwhile.
+    """
+    running = pytestconfig.stash.get(STACK, None)
+    if running is None or "worker" not in running.processes:
+        yield
+        return
+    running.kill("worker")
+    yield
+    running.start_worker()

@@ -3,6 +3,7 @@
 Used by journeys, API and streaming tests, the bench and the chaos suite.
 """
 
+import json
 import os
 import secrets
 import shutil
@@ -25,10 +26,12 @@ from django.core.management import call_command
 from agents.gateway.models import Deployment, ModelRole
 from agents.members import accounts, roles, tokens
 from agents.members.models import Member, TokenScope
+from tests.patience import promised
 
 ROOT = Path(__file__).resolve().parent.parent
-START_TIMEOUT_S = 40
+START_TIMEOUT_S = promised(40)
 STOP_TIMEOUT_S = 15
+ANSWER_S = promised(5)
 PASSWORD = "correct horse battery staple"
 
 
@@ -138,6 +141,20 @@ class Stack:
         process.kill()
         process.wait()
 
+    def held(self, name: str) -> int:
+        """How many answers of the model wait at `hold: <name>`."""
+        with urllib.request.urlopen(f"{self._scripted}/holds", timeout=ANSWER_S) as answer:
+            return int(json.load(answer).get(name, 0))
+
+    def release(self, name: str) -> None:
+        """Let all answers go on that wait at `hold: <name>` or come there later."""
+        request = urllib.request.Request(f"{self._scripted}/release/{name}", method="POST")
+        urllib.request.urlopen(request, timeout=ANSWER_S).close()
+
+    @property
+    def _scripted(self) -> str:
+        return f"http://127.0.0.1:{self.model_port}/scripted"
+
     def stop(self) -> None:
         """Stop everything; what ignores SIGTERM is killed."""
         for process in self.processes.values():
@@ -193,7 +210,7 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is not None:
             raise RuntimeError(f"process for {url} ended with {process.returncode}")
         try:
-            with urllib.request.urlopen(url, timeout=2):
+            with urllib.request.urlopen(url, timeout=ANSWER_S):
                 return
         except OSError:
             time.sleep(0.1)

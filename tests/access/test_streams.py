@@ -11,11 +11,13 @@ from django.test import AsyncClient
 
 from kaizen.asgi import application
 from tests.access.conftest import Objects, Person
+from tests.patience import promised
 
 FOREIGN = ("stranger", "staff", "operator", "superuser", "reader")
 NOT_SIGNED_IN = 4401
 NOT_VISIBLE = 4404
-RUN_S = 20.0
+RUN_S = promised(20)
+SOCKET_S = promised(5)
 
 
 @pytest.fixture
@@ -56,14 +58,14 @@ async def close_code(person: Person, path: str) -> int | None:
     await socket.send_input({"type": "websocket.connect"})
     try:
         while True:
-            said = await socket.receive_output(timeout=5)
+            said = await socket.receive_output(timeout=SOCKET_S)
             if said["type"] == "websocket.close":
                 return int(said["code"])
             if said["type"] == "websocket.send":
                 return None
     finally:
         await socket.send_input({"type": "websocket.disconnect", "code": 1000})
-        await socket.wait(timeout=5)
+        await socket.wait(timeout=SOCKET_S)
 
 
 @pytest.mark.req("REPO-005")

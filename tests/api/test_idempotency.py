@@ -20,6 +20,7 @@ from agents.journal.models import Entry
 from agents.members.models import Member
 from audit.refusals import Refusal
 from tests.api.conftest import Caller
+from tests.patience import promised
 
 CONTENT = {"name": "Ferry", "persona": "Help."}
 
@@ -143,7 +144,7 @@ def together() -> Callable[[Callable[[], object], int], list[object]]:
 
         def work(number: int) -> object:
             if number < ready.parties:
-                ready.wait(timeout=20)
+                ready.wait(timeout=promised(20))
             try:
                 return call()
             finally:
@@ -174,7 +175,7 @@ def test_five_hundred_posts_with_one_key_open_one_conversation(
     assert Conversation.objects.filter(owner=alice).count() == 1
 
 
-@pytest.mark.usefixtures("committed_db")
+@pytest.mark.usefixtures("committed_db", "nobody_works")
 def test_five_inputs_a_key_over_a_hundred_keys_are_accepted_once_each(
     calling: Callable[..., Caller],
     alice: Member,

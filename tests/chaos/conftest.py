@@ -19,13 +19,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.fixture
-def house(committed_db: None, stack: Stack) -> Iterator[House]:
+def house(committed_db: None, stack: Stack, tmp_path: Path) -> Iterator[House]:
     """Workers to break on a broker of their own; the stack lends its model."""
     if "worker" in stack.processes:
         stack.kill("worker")
     broker = Broker()
     broker.start()
-    house = House(stack.environment, broker)
+    house = House(stack.environment, broker, tmp_path)
     yield house
     house.clear()
     broker.stop()

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.stack
 BREAKING_S = float(os.environ.get("KAIZEN_CHAOS_MINUTES", "4")) * 60
 Answer = TypeVar("Answer")
 
+LEASE_S = 2  # short, since here leases run out by themselves
 COMPLETED_SHARE = 0.9  # below it the run was too broken to prove anything
 ENDED_S = 180.0
 TURNS_AT_ONCE = 30
@@ -67,7 +68,7 @@ def judge(crowd: Crowd, seed: str, faults: int) -> None:
 
 def test_workers_killed_paused_and_cut_off(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
-    house.crew(2)
+    house.crew(2, lease_s=LEASE_S)
 
     def harm() -> None:
         keep_busy(crowd, chance)
@@ -79,7 +80,7 @@ def test_workers_killed_paused_and_cut_off(house: House, crowd: Crowd) -> None:
                 house.start_one()
             case "pause":
                 house.pause(victim)
-                time.sleep(3)  # past the lease: somebody else takes over
+                time.sleep(LEASE_S + 1)  # past the lease: somebody else takes over
                 house.resume(victim)
             case "cut":
                 house.cut_connections()
@@ -92,7 +93,7 @@ def test_workers_killed_paused_and_cut_off(house: House, crowd: Crowd) -> None:
 def test_a_database_that_crashes_again_and_again(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
     backend = own_backend()
-    house.crew(2)
+    house.crew(2, lease_s=LEASE_S)
 
     def harm() -> None:
         patiently(lambda: keep_busy(crowd, chance))
@@ -146,7 +147,7 @@ def test_people_who_watch_see_everything_once_in_order(
     """With `forgetful` watchers it is the control: the same run must then report faults."""
     chance, seed = seeded()
     bound_s = 20 if forgetful else BREAKING_S
-    house.crew(1)
+    house.crew(1, lease_s=LEASE_S)
     _, token = tokens.create(actor=crowd.member, name="watching", scope=TokenScope.READ, days=1)
     conversations = []
     for number in range(20):

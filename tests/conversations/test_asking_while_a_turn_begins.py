@@ -2,16 +2,17 @@
 
 import secrets
 import threading
-import time
 
+import pytest
 from django.db import connection, transaction
 
 from agents.conversations import inputs
 from agents.conversations.inputs import Accepted, Message
 from agents.members.models import Member
+from tests.patience import until
 from tests.turns.admitting import asked, prepare, took
 
-WAIT_S = 10.0
+pytestmark = pytest.mark.usefixtures("nobody_works")
 
 
 def waiting_for_a_lock() -> int:
@@ -46,10 +47,7 @@ def test_a_second_message_waits_for_the_turn_that_begins_and_neither_fails(
     with transaction.atomic():
         took(first)  # holds the journal; its references are checked at commit
         thread.start()
-        deadline = time.monotonic() + WAIT_S
-        while not waiting_for_a_lock() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert waiting_for_a_lock()
+        until(waiting_for_a_lock, "the second waits for the first")
     thread.join()
     assert [accepted.position for accepted in second] == [3]
     inputs.stop(member=alice, conversation_id=conversation_id)

@@ -73,6 +73,7 @@ def identity(accepted: Accepted) -> tuple[object, ...]:
     return accepted.input_id, accepted.run_id, accepted.position
 
 
+@pytest.mark.usefixtures("nobody_works")
 def test_many_posts_with_one_key_make_one_input(committed_db: None, alice: Member) -> None:
     for bundle in bundling.shipped():
         bundling.reconcile(bundle)

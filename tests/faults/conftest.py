@@ -27,9 +27,11 @@ def resting(stack: Stack) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="package")
-def shared_house(resting: Stack, broker: Broker) -> Iterator[House]:
+def shared_house(
+    resting: Stack, broker: Broker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
     """One house for all tests of this folder."""
-    house = House(resting.environment, broker)
+    house = House(resting.environment, broker, tmp_path_factory.mktemp("workers"))
     yield house
     house.clear()
 

@@ -12,16 +12,18 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import psycopg
 import redis
 from django.db import connection
+from django.db.models.functions import Now
 
 from agents.conversations import inputs
 from agents.conversations.inputs import Accepted, Message
@@ -33,11 +35,13 @@ from agents.members.models import Member
 from agents.turns.models import Turn
 from artifacts.models import ArtifactVersion
 from kaizen.embedded.programs import MACHINES, package_folder
+from tests.patience import until
 from tests.stack import ROOT, free_port
+from tools.effects import claims
 from tools.effects.models import RunClaim, RunState
 
-LEASE_S = 2
 READY_S = 40.0
+PATIENT_LEASE_S = 60  # longer than a busy machine stalls; tests let leases run out by hand
 ENDS = {str(kind) for kind in TERMINALS}
 
 
@@ -84,18 +88,22 @@ class Broker:
 class House:
     """Turn workers by name, on the test database and the private broker.
 
-    Starting one takes seconds, so that those a test leaves alive serve the next.
+    Starting one takes seconds, so that those a test leaves alive serve the next. What they say
+    goes to a file each in `logs`.
     """
 
     environment: dict[str, str]
     broker: Broker
+    logs: Path
+    lease_s: int = PATIENT_LEASE_S
     workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
     started: int = 0
 
-    def crew(self, count: int) -> list[str]:
+    def crew(self, count: int, *, lease_s: int = PATIENT_LEASE_S) -> list[str]:
         """The names of exactly `count` workers that run and have said so."""
-        for name in list(self.workers)[count:]:
+        kept = count if lease_s == self.lease_s else 0
+        self.lease_s = lease_s
+        for name in list(self.workers)[kept:]:
             self.kill(name)
         while len(self.workers) < count:
             self.start_one()
@@ -109,35 +117,54 @@ class House:
         """Start a worker without waiting for it."""
         self.started += 1
         name = f"worker {self.started}"
-        self.workers[name] = subprocess.Popen(
-            [sys.executable, "manage.py", "turns"],
-            cwd=ROOT,
-            env={
-                **self.environment,
-                "REDIS_URL": self.broker.url,
-                "KAIZEN_LEASE_SECONDS": str(LEASE_S),
-                "PGAPPNAME": self.application(name),
-            },
-            stderr=subprocess.DEVNULL,
-        )
+        with self._log(name).open("ab") as log:
+            self.workers[name] = subprocess.Popen(
+                [sys.executable, "manage.py", "turns"],
+                cwd=ROOT,
+                env={
+                    **self.environment,
+                    "REDIS_URL": self.broker.url,
+                    "KAIZEN_LEASE_SECONDS": str(self.lease_s),
+                    "PGAPPNAME": self.application(name),
+                },
+                stderr=log,
+            )
 
-    def kill(self, name: str) -> None:
+    def kill(self, name: str) -> subprocess.Popen[bytes]:
         """SIGKILL: no goodbye, open transactions are the database's to roll back."""
         process = self.workers.pop(name)
         process.send_signal(signal.SIGCONT)
         process.kill()
         process.wait()
+        return process
 
-    def busy(self) -> list[str]:
-        """The workers that hold a run now."""
-        owners = list(
-            RunClaim.objects.filter(state=RunState.RUNNING).values_list("owner", flat=True)
-        )
+    def busy(self, *, spare_last: bool = False) -> list[str]:
+        """The workers that hold a run now; with `spare_last` without those that hold one which
+        may not be tried again.
+        """
+        running = RunClaim.objects.filter(state=RunState.RUNNING)
+        holders: dict[str, int] = {}
+        for owner, attempts in running.values_list("owner", "attempts"):
+            holder = owner.split(":")[1]
+            holders[holder] = max(holders.get(holder, 0), attempts)
         return [
             name
             for name, process in self.workers.items()
-            if any(f":{process.pid}:" in owner for owner in owners)
+            if str(process.pid) in holders
+            and not (spare_last and holders[str(process.pid)] >= claims.MAX_ATTEMPTS)
         ]
+
+    def expire(self, process: subprocess.Popen[bytes], name: str) -> None:
+        """Let the leases of a lost worker run out now, once the database has noticed its loss."""
+        if process.poll() is not None:
+            until(lambda: not self._connections(name), f"{name} has left the database", READY_S)
+        RunClaim.objects.filter(owner__contains=f":{process.pid}:", state=RunState.RUNNING).update(
+            lease_until=Now() - timedelta(seconds=1)
+        )
+
+    def said(self, name: str, text: str) -> int:
+        """How often a worker's log says this."""
+        return self._log(name).read_text(errors="replace").count(text)
 
     def pause(self, name: str) -> None:
         self.workers[name].send_signal(signal.SIGSTOP)
@@ -190,9 +217,21 @@ class House:
     def application(self, name: str) -> str:
         return f"faults-{name}-{os.getpid()}"
 
+    def _connections(self, name: str) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND application_name = %s",
+                [self.application(name)],
+            )
+            return int(cursor.fetchone()[0])
+
+    def _log(self, name: str) -> Path:
+        return self.logs / f"{name.replace(' ', '-')}.log"
+
     def _has_beaten(self, name: str) -> bool:
         process = self.workers[name]
-        assert process.poll() is None, f"{name} ended with {process.returncode}"
+        assert process.poll() is None, f"{name} ended: {self._log(name).read_text()[-2_000:]}"
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT EXISTS (SELECT 1 FROM turns_workerheartbeat WHERE owner LIKE %s)",
@@ -325,14 +364,6 @@ def held(statement: str, parameters: Iterable[Any] = ()) -> Iterator[Callable[[]
     with psycopg.connect(**{k: v for k, v in options.items() if k in known}) as session:
         session.execute(statement, list(parameters))
         yield session.rollback
-
-
-def until(true: Callable[[], object], what: str, timeout_s: float = 20.0) -> None:
-    """Wait for something, or fail saying what did not come."""
-    deadline = time.monotonic() + timeout_s
-    while not true():
-        assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
-        time.sleep(0.03)
 
 
 def seeded() -> tuple[random.Random, str]:

@@ -1,41 +1,39 @@
 """Workers that are asked to end, and what must not make one end."""
 
+import secrets
 import signal
-import time
 
 import pytest
 import redis
 
 from agents.gateway.models import ModelCall
-from agents.journal import replay
 from agents.journal.publication import ASK_CHANNEL, WAKE_CHANNEL
-from tests.faults.harness import Crowd, House, held, until
+from tests.faults.harness import Crowd, House, held
+from tests.patience import promised, until
+from tests.stack import Stack
 from tools.effects.models import RunClaim
 
 pytestmark = pytest.mark.stack
 ENDED_S = 40.0
 
 
-def started(crowd: Crowd) -> bool:
-    return all(
-        "agent_run_started" in [entry.kind for entry in replay.of_run(asked.run_id)]
-        for asked in crowd.asked
-    )
-
-
-def test_a_worker_that_is_asked_to_end_gives_its_turns_back(house: House, crowd: Crowd) -> None:
+def test_a_worker_that_is_asked_to_end_gives_its_turns_back(
+    house: House, crowd: Crowd, stack: Stack
+) -> None:
+    gate = secrets.token_hex(4)
     leaving, *others = house.crew(2)
     for name in others:
         house.rest(name)
     for _ in range(4):
-        crowd.ask("tokens: 40 @ 20/s\n")
-    until(lambda: started(crowd), "all have started")
+        crowd.ask(f"say: Well\nhold: {gate}\n")
+    until(lambda: stack.held(gate) == 4, "all are being answered")
     process = house.workers.pop(leaving)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(15) == 0
+    assert process.wait(promised(15)) == 0
     asked = [accepted.run_id for accepted in crowd.asked]
     rows = RunClaim.objects.filter(run_id__in=asked)
     assert {(row.state, row.attempts) for row in rows} == {("queued", 0)}
+    stack.release(gate)
     for name in others:
         house.resume(name)
     crowd.wait(ENDED_S)
@@ -59,18 +57,19 @@ def test_nonsense_on_its_channels_does_not_hurt_a_worker(
 
 
 def test_an_answer_whose_commit_was_cut_off_is_not_asked_for_again(
-    house: House, crowd: Crowd
+    house: House, crowd: Crowd, stack: Stack
 ) -> None:
+    gate = secrets.token_hex(4)
     name, *others = house.crew(1)
     for other in others:
         house.rest(other)
-    asked = crowd.ask("tokens: 20 @ 40/s\n")
-    until(lambda: started(crowd), "it has started")
+    asked = crowd.ask(f"say: Well\nhold: {gate}\n")
+    until(lambda: stack.held(gate) == 1, "it is being answered")
     lane = RunClaim.objects.get(run_id=asked.run_id).lane
     with held("SELECT 1 FROM journal_stream WHERE id = %s FOR UPDATE", [lane]):
+        stack.release(gate)
         until(lambda: house.blocked(name), "the worker waits to write the end")
         assert house.cut_connections() > 0
-        time.sleep(0.1)
     crowd.wait(ENDED_S)
     for other in others:
         house.resume(other)

@@ -1,16 +1,20 @@
 """Faults at moments nobody chose, while many turns run."""
 
+import secrets
 import time
 
 import pytest
 
 from agents.journal import replay
-from tests.faults.harness import Crowd, House, seeded, until
+from tests.faults.harness import Crowd, House, seeded
+from tests.patience import until
+from tests.stack import Stack
 
 pytestmark = pytest.mark.stack
 
 COMPLETED_SHARE = 0.9  # below it the run was too broken to prove anything
 ENDED_S = 60.0
+BRIEF_LEASE_S = 5
 SCRIPTS = (
     "tokens: 30 @ 20/s\n",
     "think-tokens: 10 @ 20/s\ntokens: 10 @ 20/s\n",
@@ -28,15 +32,19 @@ def fill(crowd: Crowd, conversations: int) -> None:
 
 
 @pytest.mark.req("ENG-020", "INP-019")
-def test_workers_killed_at_random(house: House, crowd: Crowd) -> None:
+def test_workers_killed_at_random(house: House, crowd: Crowd, stack: Stack) -> None:
     chance, seed = seeded()
+    gate = secrets.token_hex(4)
     house.crew(2)
     fill(crowd, 10)
     for _ in range(3):
+        crowd.ask(f"hold: {gate}\nsay: So\n")  # however late a kill comes, it meets a turn
         time.sleep(chance.uniform(0.2, 1.2))
-        until(house.busy, "some worker holds a run")
-        house.kill(chance.choice(house.busy() or list(house.workers)))
+        until(lambda: house.busy(spare_last=True), "a worker holds runs that may be tried again")
+        victim = chance.choice(house.busy(spare_last=True) or list(house.workers))
+        house.expire(house.kill(victim), victim)
         house.start_one()
+    stack.release(gate)
     crowd.wait(ENDED_S)
     assert crowd.violations() == [], seed
     assert crowd.completed_share() >= COMPLETED_SHARE, seed
@@ -45,7 +53,7 @@ def test_workers_killed_at_random(house: House, crowd: Crowd) -> None:
 
 def test_database_connections_cut_at_random(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
-    house.crew(2)
+    house.crew(2, lease_s=BRIEF_LEASE_S)
     fill(crowd, 12)
     cut = 0
     for _ in range(4):

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from tests import browser as chromium
+from tests.patience import promised
 from tests.stack import Person, Stack
 
 # Nothing but the pages under test may cause traffic.
@@ -17,7 +18,9 @@ FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
-PATIENCE_MS = 15_000  # two cores shared with everything else; no test waits for its own sake
+PATIENCE_MS = (
+    promised(15) * 1_000
+)  # two cores shared with everything else; no test waits for its own sake
 
 expect.set_options(timeout=PATIENCE_MS)
 

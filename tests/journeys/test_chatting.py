@@ -2,15 +2,18 @@
 
 import json
 import re
+import secrets
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from tests.journeys.conftest import answer, said, send, wait_until_done
+from tests.stack import Stack
 
 WORDS = [f"word{number}" for number in range(1, 41)]
 SENTENCE = " ".join(WORDS) + "."
+FIRST_HALF, SECOND_HALF = f'"{SENTENCE[:140]}"', f'"{SENTENCE[140:]}"'  # quoted: ends in a space
 SLOW = f"pace: 25/s\nsay: {SENTENCE}"
 
 
@@ -115,20 +118,22 @@ def test_it_shows_the_same_in_a_second_tab(signed_in: Callable[..., Page]) -> No
 
 
 def test_it_keeps_an_answer_in_the_conversation_it_belongs_to(
-    signed_in: Callable[..., Page],
+    signed_in: Callable[..., Page], stack: Stack
 ) -> None:
     page = signed_in()
     send(page, "say: First of B.")
     wait_until_done(page)
     other = page.url
+    gate = secrets.token_hex(4)
     page.goto("/")
-    send(page, SLOW)
+    send(page, f"say: {FIRST_HALF}\nhold: {gate}\nsay: {SECOND_HALF}")
     begun(page)
     first = page.url
     page.goto(other)
     expect(said(page, "First of B.")).to_be_visible()
     running = page.locator(".thread-link:has([data-running])")
     expect(running).to_have_count(1)
+    stack.release(gate)
     expect(running).to_have_count(0)
     expect(page.locator(".turn")).to_have_count(1)
     page.goto(first)
@@ -138,7 +143,7 @@ def test_it_keeps_an_answer_in_the_conversation_it_belongs_to(
 
 def test_stop_keeps_what_was_written(signed_in: Callable[..., Page]) -> None:
     page = signed_in()
-    send(page, SLOW)
+    send(page, f"say: {FIRST_HALF}\nhold: {secrets.token_hex(4)}\nsay: {SECOND_HALF}")
     begun(page)
     page.get_by_role("textbox", name="Message").press("Escape")
     expect(page.locator(".ending")).to_have_text("Stopped")

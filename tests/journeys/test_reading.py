@@ -98,4 +98,5 @@ def test_a_settled_answer_is_spoken_once(signed_in: Callable[..., Page]) -> None
     send(page, "pace: 40/s\nsay: Four short words here.")
     expect(said(page, "Four short words here.")).to_be_visible()
     wait_until_done(page)
+    page.wait_for_function("window.spoken.length > 0")
     assert page.evaluate("window.spoken") == ["Four short words here."]

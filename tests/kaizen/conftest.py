@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kaizen.embedded.layout import locate
-from tests.kaizen.running import Kaizen, wait_until_gone
+from tests.kaizen.running import STOP_TIMEOUT_S, Kaizen, wait_until_gone
 
 
 def free_port() -> str:
@@ -24,7 +24,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("home")
     yield folder
     state = locate(folder).state
-    assert wait_until_gone(folder, 20.0) == []
+    assert wait_until_gone(folder, STOP_TIMEOUT_S) == []
     if state != folder:
         shutil.rmtree(state, ignore_errors=True)
 

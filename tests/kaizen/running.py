@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Self
 
 from kaizen.embedded.layout import locate
+from tests.patience import promised
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES_OF_OTHERS = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "DJANGO_SECRET_KEY")
 READY = "Kaizen is ready"
-START_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 20.0
+START_TIMEOUT_S = promised(60)
+STOP_TIMEOUT_S = promised(20)
 
 
 def environment(home: Path, **extra: str) -> dict[str, str]:

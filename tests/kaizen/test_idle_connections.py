@@ -11,6 +11,8 @@ import pytest
 from channels.layers import channel_layers
 from django.conf import settings
 
+from tests.patience import promised
+
 QUIET_S = 8.5
 
 
@@ -23,7 +25,7 @@ async def test_a_channel_that_hears_nothing_for_long_still_gets_its_message() ->
         await asyncio.sleep(0.25)
         assert not waiting.done(), "it stopped waiting"
     await layer.send(channel, {"type": "wake"})
-    assert (await asyncio.wait_for(waiting, 5)) == {"type": "wake"}
+    assert (await asyncio.wait_for(waiting, promised(5))) == {"type": "wake"}
     await layer.close_pools()
 
 

@@ -7,6 +7,7 @@ import redis
 from django.conf import settings
 
 from kaizen import celery
+from tests.patience import promised
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_it_spells_the_broker_for_celery(given: str, spelled: str) -> None:
 
 
 def test_a_message_reaches_its_own_queue_only() -> None:
-    broker = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=5)
+    broker = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=promised(5))
     before = {queue: broker.llen(queue) for queue in celery.QUEUES}
     name = f"tests.nobody-does-this-{uuid4()}"
     celery.app.send_task(name, queue=celery.MAINTENANCE)

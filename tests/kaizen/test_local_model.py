@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +12,10 @@ import pytest
 
 from kaizen.model_probe import Probe, SocketConnection, ask
 from tests.kaizen.running import ROOT, environment
+from tests.patience import promised, until
 
 KEY = "a-key-of-this-test"
-START_TIMEOUT_S = 60.0
-ANSWER_TIMEOUT_S = 120.0
+ANSWER_TIMEOUT_S = promised(60)
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +27,11 @@ def socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         cwd=ROOT,
         env=environment(folder, KAIZEN_SECRET_LOCAL_MODEL=KEY),
     )
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while not answers(path):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: process.poll() is not None or answers(path), "the model answers", 60)
+    assert process.poll() is None
     yield path
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
+    assert process.wait(promised(10)) == 0
     assert not path.exists()
 
 

@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import stat
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -19,17 +18,20 @@ import pytest
 from kaizen.embedded.addresses import environment as addresses_of
 from kaizen.embedded.credentials import FILE_NAME, load
 from kaizen.embedded.layout import locate
-from tests.kaizen.running import Kaizen, processes_of, wait_until_gone
+from tests.kaizen.conftest import free_port
+from tests.kaizen.running import STOP_TIMEOUT_S, Kaizen, processes_of, wait_until_gone
+from tests.patience import promised, until
 
 pytestmark = pytest.mark.stack
 
+ANSWER_S = promised(15)
 PEOPLE = ["ada", "alice", "bob", "charlie", "otto"]
 
 
 def status_of(port: str, path: str) -> int:
-    """The status of an answer; 0 where none came within 15 s."""
+    """The status of an answer; 0 where none came in time."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=15) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=ANSWER_S) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         return refused.code
@@ -116,20 +118,14 @@ def test_it_starts_a_dead_child_again(kaizen: Kaizen, home: Path) -> None:
     killed = process_id("turns", home)
     os.kill(killed, signal.SIGKILL)
     kaizen.wait_for("turns ended (killed by SIGKILL)")
-    deadline = time.monotonic() + 30
-    while process_id_or_none("turns", home) in (None, killed):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: process_id_or_none("turns", home) not in (None, killed), "a new worker")
 
 
 @pytest.mark.parametrize("name", ["postgres", "valkey"])
 def test_it_starts_a_dead_server_again(kaizen: Kaizen, home: Path, port: str, name: str) -> None:
     os.kill(server_process(name, home), signal.SIGKILL)
     kaizen.wait_for(f"{name} ended (killed by SIGKILL)")
-    deadline = time.monotonic() + 60
-    while status_of(port, "/readyz") != 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    until(lambda: status_of(port, "/readyz") == 200, "everything is ready again", 60)
 
 
 def server_process(name: str, home: Path) -> int:
@@ -156,7 +152,7 @@ def process_id_or_none(name: str, home: Path) -> int | None:
 def test_it_refuses_a_second_start_in_the_same_home(
     kaizen: Kaizen, home: Path, tmp_path: Path
 ) -> None:
-    with Kaizen(home, tmp_path / "log", PORT="18199") as second:
+    with Kaizen(home, tmp_path / "log", PORT=free_port()) as second:
         assert second.wait_for_end() == 1
         assert "Kaizen already runs with this home" in second.words()
         assert "Traceback" not in second.words()
@@ -175,7 +171,7 @@ def test_it_says_who_holds_a_taken_port_and_what_to_do(
 def test_it_stops_everything_on_ctrl_c(kaizen: Kaizen, home: Path) -> None:
     kaizen.process.send_signal(signal.SIGINT)
     assert kaizen.wait_for_end() == 0
-    assert processes_of(home) == []
+    assert wait_until_gone(home, STOP_TIMEOUT_S) == []
     assert "stopped" in kaizen.words()
     assert "by force" not in kaizen.words()
 
@@ -194,4 +190,4 @@ def test_it_leaves_nothing_when_killed_and_starts_again(
             third.wait_for("Kaizen is ready")
             third.process.kill()
             third.process.wait()
-    assert wait_until_gone(home, 10.0) == []
+    assert wait_until_gone(home, STOP_TIMEOUT_S) == []

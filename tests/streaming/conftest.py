@@ -3,7 +3,6 @@
 import asyncio
 import secrets
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,9 +24,10 @@ from agents.journal.publication import live_channel
 from agents.members import accounts, roles, tokens
 from agents.members.models import Member, TokenScope
 from audit.refusals import NotFound
+from tests.patience import promised, until
 from tests.stack import free_port
 
-RECEIVE_S = 20.0
+RECEIVE_S = promised(20)
 
 
 class Server:
@@ -49,10 +49,7 @@ class Server:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        deadline = time.monotonic() + 20
-        while not self._server.started:
-            assert time.monotonic() < deadline, "the server did not start"
-            time.sleep(0.02)
+        until(lambda: self._server.started, "the server has started")
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -108,7 +108,7 @@ async def test_reconnecting_anywhere_shows_every_frame_once_in_order(
                     while time.monotonic() < until and len(seen) < total:
                         seen.append((await alice.next(patience))["position"])
 
-    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(promised(60)), asyncio.TaskGroup() as group:
         group.create_task(write())
         group.create_task(read())
     assert seen == list(range(1, total + 1)), f"seed {seed}"
@@ -150,7 +150,7 @@ async def test_a_stopping_process_sends_its_readers_to_another_one(
             await alice.next()
             web.process.send_signal(signal.SIGTERM)
             assert await alice.closed() == CloseCode.DRAINING
-        assert await asyncio.to_thread(web.process.wait, 10) in {0, -signal.SIGTERM}
+        assert await asyncio.to_thread(web.process.wait, promised(10)) in {0, -signal.SIGTERM}
 
 
 async def test_an_idle_socket_still_works_after_8_seconds(server: Server, scene: Scene) -> None:
@@ -158,12 +158,12 @@ async def test_an_idle_socket_still_works_after_8_seconds(server: Server, scene:
     async with reading(server.port, scene.conversation_id, scene.token) as alice:
         await asyncio.sleep(8)
         await in_database(scene.delta, "still live", 0)
-        assert (await alice.next(1))["text"] == "still live"
+        assert (await alice.next())["text"] == "still live"
 
 
 async def test_a_quiet_socket_gets_keepalives(server: Server, scene: Scene) -> None:
     async with reading(server.port, scene.conversation_id, scene.token) as alice:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(promised(15)):
             assert await alice.connection.recv() == '{"event":"keepalive"}'
 
 
@@ -179,11 +179,11 @@ async def test_a_slow_reader_is_closed_and_others_are_not_held_up(
         await in_database(scene.notice, "ready")
         await quick.next()
         await slow.next()
-        received = asyncio.create_task(quick.take(total, 20))
+        received = asyncio.create_task(quick.take(total))
         for _ in range(total // 10):
             await in_database(scene.write, *drafts)
         assert [frame["position"] for frame in await received] == list(range(2, total + 2))
-        assert await slow.closed(20) == CloseCode.TOO_SLOW
+        assert await slow.closed() == CloseCode.TOO_SLOW
 
 
 def slow_reader(port: int, scene: Scene) -> Any:
@@ -197,6 +197,7 @@ def slow_reader(port: int, scene: Scene) -> Any:
     )
 
 
+@pytest.mark.usefixtures("nobody_works")
 async def test_readers_hold_no_database_connection(server: Server, scene: Scene) -> None:
     others = await in_database(open_connections)
     readers: list[Any] = [
@@ -222,6 +223,7 @@ def open_connections() -> int:
 
 
 @pytest.mark.req("STR-010")
+@pytest.mark.usefixtures("nobody_works")
 async def test_readers_share_one_subscription_to_redis(server: Server, scene: Scene) -> None:
     async with reading(server.port, scene.conversation_id, scene.token) as one:
         await in_database(scene.notice, "ready")

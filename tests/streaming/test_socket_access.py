@@ -160,7 +160,7 @@ async def test_a_message_of_somebody_revoked_is_not_obeyed(server: Server, scene
         await alice.connection.send(
             '{"type":"input","idempotency_key":"k","kind":"message","message":"hi"}'
         )
-        assert await alice.closed(2) == CloseCode.NOT_SIGNED_IN
+        assert await alice.closed() == CloseCode.NOT_SIGNED_IN
 
 
 async def test_one_person_holds_a_bounded_number_of_sockets(

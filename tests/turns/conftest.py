@@ -2,14 +2,16 @@
 
 import json
 import secrets
-import time
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import pytest
+import redis
+from django.conf import settings
 
 from agents.conversations import inputs
 from agents.conversations.inputs import Accepted, Message
@@ -18,11 +20,12 @@ from agents.definitions import bundling
 from agents.journal import replay
 from agents.journal.frames import TERMINALS
 from agents.journal.models import Entry
+from agents.journal.publication import live_channel
 from agents.members.models import Member
-from tests.stack import Stack
+from tests.patience import until
+from tests.stack import ANSWER_S, Stack
 
 WAIT_S = 30.0
-POLL_S = 0.02
 
 
 @dataclass
@@ -55,20 +58,37 @@ class Desk:
 
     def seen(self, accepted: Accepted, kinds: Iterable[str]) -> Entry:
         """The first entry of the turn that is of one of the kinds, waited for."""
-        wanted = set(kinds)
-        deadline = time.monotonic() + WAIT_S
-        while time.monotonic() < deadline:
-            for entry in replay.of_run(accepted.run_id):
-                if entry.kind in wanted:
-                    return entry
-            time.sleep(POLL_S)
-        raise AssertionError(f"the turn only shows {self.kinds(accepted)}")
+        wanted, found = set(kinds), list[Entry]()
+
+        def look() -> bool:
+            found[:] = [e for e in replay.of_run(accepted.run_id) if e.kind in wanted]
+            return bool(found)
+
+        until(look, f"one of {wanted} in the turn", WAIT_S)
+        return found[0]
 
     def answered(self, text: str, **more: Any) -> Accepted:
         """Ask and wait for the end."""
         accepted = self.ask(text, **more)
         self.ended(accepted)
         return accepted
+
+    @contextmanager
+    def listening(self) -> Iterator[Callable[[str], None]]:
+        """Hear the live text of the conversation; what it gives waits until a text came by."""
+        heard = bytearray()
+        client = redis.Redis.from_url(settings.REDIS_URL)
+        with client.pubsub(ignore_subscribe_messages=True) as live:
+            live.subscribe(live_channel(self.conversation.id))
+            live.get_message(timeout=ANSWER_S)  # the subscription stands
+
+            def came(text: str) -> bool:
+                while message := live.get_message(timeout=0.01):
+                    heard.extend(message["data"])
+                return text.encode() in heard
+
+            yield lambda text: until(lambda: came(text), f"{text} is shown live")
+        client.close()
 
     def entries(self, accepted: Accepted) -> list[Entry]:
         """Everything journaled of the turn, private parts included."""
@@ -81,7 +101,7 @@ class Desk:
     def requests(self, containing: str) -> list[dict[str, Any]]:
         """What the model was asked, oldest first, where a text occurs anywhere in it."""
         url = f"http://127.0.0.1:{self.stack.model_port}/scripted/requests"
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=ANSWER_S) as answer:
             kept = json.load(answer)
         bodies = kept["requests"] if isinstance(kept, dict) else kept
         return [body for body in bodies if containing in json.dumps(body, ensure_ascii=False)]

@@ -11,7 +11,8 @@ from agents.conversations.inputs import Accepted
 from agents.conversations.models import Input
 from agents.gateway.models import ModelCall
 from agents.journal.frames import TERMINALS
-from tests.patience import promised
+from tests.patience import promised, until
+from tests.stack import ANSWER_S
 from tests.turns.conftest import Desk
 from tools.effects.models import RunClaim
 
@@ -21,14 +22,10 @@ STOP_S = 2.0  # from the press of the button to the terminal
 
 
 def streaming(desk: Desk, word: str) -> Accepted:
-    """A turn that has begun to answer and would go on for minutes."""
-    asked = desk.ask(f"say: {word}\ntokens: 9000 @ 50/s\n")
-    desk.seen(asked, ["agent_run_started"])
-    deadline = time.monotonic() + 20
-    while not desk.requests(word):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(0.4)
+    """A turn that has begun to answer and would never end."""
+    with desk.listening() as wait_for:
+        asked = desk.ask(f"say: {word}\nhold: {word}\n")
+        wait_for(word)
     return asked
 
 
@@ -69,15 +66,12 @@ def test_the_model_request_is_given_up(desk: Desk) -> None:
     before = abandoned(desk)
     desk.stop()
     desk.ended(asked)
-    deadline = time.monotonic() + 5
-    while abandoned(desk) == before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert abandoned(desk) > before
+    until(lambda: abandoned(desk) > before, "the model's client has gone away")
 
 
 def abandoned(desk: Desk) -> int:
     url = f"http://127.0.0.1:{desk.stack.model_port}/scripted/streams"
-    with urllib.request.urlopen(url, timeout=5) as answer:
+    with urllib.request.urlopen(url, timeout=ANSWER_S) as answer:
         return int(json.load(answer)["abandoned"])
 
 
