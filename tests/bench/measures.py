@@ -107,6 +107,68 @@ async def first_word(ground: Ground) -> list[Figure]:
     ]
 
 
+async def tool_step(ground: Ground) -> list[Figure]:
+    """What one call of a reading tool adds to the time to the first word."""
+    times: dict[tuple[str, str], list[float]] = {}
+    for _ in range(SINGLE_ROUNDS):
+        for order in ("bench 1", "bench step 1"):
+            async with AsyncExitStack() as exits:
+                for name, socket in (
+                    ("relay", await ground.relay(exits)),
+                    ("ours", await ground.ours(exits)),
+                ):
+                    first = (await socket.ask(order)).read().first_word_ms
+                    times.setdefault((name, order), []).append(first)
+    added = {
+        name: median(times[name, "bench step 1"]) - median(times[name, "bench 1"])
+        for name in ("ours", "relay")
+    }
+    return [
+        Figure(
+            "what a tool step adds, p50",
+            f"{added['ours']:.1f} ms",
+            f"{added['relay']:.1f} ms",
+            f"{added['ours'] / added['relay']:.1f} x",
+            "<= 4 x",
+            added["ours"] <= 4 * added["relay"],
+        )
+    ]
+
+
+async def rush(ground: Ground) -> list[Figure]:
+    """Turns that start within one second: when each has its first word."""
+    waits = {}
+    for name, connect in (("relay", ground.relay), ("ours", ground.ours)):
+        async with AsyncExitStack() as exits:
+            sockets = [await connect(exits, number) for number in range(STREAMS)]
+
+            async def ask(number: int, socket: Socket) -> Answer:
+                await asyncio.sleep(number / STREAMS)
+                return await socket.ask("bench 1")
+
+            answers = await asyncio.gather(*(ask(*numbered) for numbered in enumerate(sockets)))
+            waits[name] = [answer.read().first_word_ms for answer in answers]
+    ours, relay = _p95(waits["ours"]), _p95(waits["relay"])
+    return [
+        Figure(
+            f"{STREAMS} turns within a second: first word p95",
+            f"{ours:.0f} ms",
+            f"{relay:.1f} ms",
+            f"{ours / relay:.0f} x",
+            "<= 30 x",
+            ours <= 30 * relay,
+        ),
+        Figure(
+            f"{STREAMS} turns within a second: the last one",
+            f"{max(waits['ours']):.0f} ms",
+            f"{max(waits['relay']):.1f} ms",
+            "",
+            "",
+            None,
+        ),
+    ]
+
+
 async def bursts(ground: Ground) -> list[Figure]:
     """Words as fast as possible: 500, and 5,000 at the same price a word."""
     speeds: dict[tuple[str, int], list[float]] = {}

@@ -1,7 +1,8 @@
 """A model whose words say when they were sent: `python -m tests.bench.model PORT`.
 
 The person's message says how much: `bench 600 @ 30` is 600 words, 30 a second; without `@` all at
-once. A word is the monotonic clock in nanoseconds, which all processes of one machine share.
+once. `bench step 1` asks for a tool first and gives its words after the result. A word is the
+monotonic clock in nanoseconds, which all processes of one machine share.
 """
 
 import asyncio
@@ -14,13 +15,20 @@ import orjson
 import uvloop
 from aiohttp import web
 
-ORDER: Final = re.compile(r"bench (\d+)(?: @ (\d+))?")
+ORDER: Final = re.compile(r"bench (step )?(\d+)(?: @ (\d+))?")
+TOOL: Final = "list_available_agents"  # a reading tool that every chat agent has
 GROUP: Final = 32  # unpaced words per write, as a busy network joins them
 HEAD: Final = (
     b'data: {"id":"bench","object":"chat.completion.chunk","created":0,"model":"bench",'
     b'"choices":[{"index":0,"delta":{"content":"'
 )
 TAIL: Final = b' "},"finish_reason":null}]}\n\n'
+CALL: Final = (
+    b'data: {"id":"bench","object":"chat.completion.chunk","created":0,"model":"bench",'
+    b'"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function",'
+    b'"function":{"name":"%s","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}\n\n'
+    b"data: [DONE]\n\n"
+) % TOOL.encode()
 END: Final = (
     b'data: {"id":"bench","object":"chat.completion.chunk","created":0,"model":"bench",'
     b'"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
@@ -38,9 +46,12 @@ async def complete(request: web.Request) -> web.StreamResponse:
     body = orjson.loads(await request.read())
     asked = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")
     order = ORDER.search(asked)
-    count, rate = (int(order[1]), int(order[2] or 0)) if order else (1, 0)
+    step, count, rate = (order[1], int(order[2]), int(order[3] or 0)) if order else (None, 1, 0)
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
+    if step and body["messages"][-1]["role"] == "user":
+        await response.write(CALL)
+        return response
     if rate:
         await paced(response, count, rate)
     else:

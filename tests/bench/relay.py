@@ -1,11 +1,12 @@
 """The bare relay: `python -m tests.bench.relay PORT MODEL_URL`.
 
-One socket, one question, the model's words passed on as they come. No people, no database, no
-policy: what remains is the price of the road itself.
+One socket, one question, the model's words passed on as they come. A tool the model calls answers
+at once with nothing. No people, no database, no policy: what remains is the price of the road.
 """
 
 import asyncio
 import sys
+from typing import Any
 
 import aiohttp
 import orjson
@@ -25,16 +26,30 @@ async def talk(request: web.Request) -> web.WebSocketResponse:
 
 
 async def answer(app: web.Application, socket: web.WebSocketResponse, asked: str) -> None:
-    body = {"model": "bench", "stream": True, "messages": [{"role": "user", "content": asked}]}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": asked}]
+    while calls := await step(app, socket, messages):
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        messages += [{"role": "tool", "tool_call_id": c["id"], "content": "{}"} for c in calls]
+    await socket.send_str('{"event":"agent_run_completed"}')
+
+
+async def step(
+    app: web.Application, socket: web.WebSocketResponse, messages: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """One request to the model; the tool calls it made."""
+    body = {"model": "bench", "stream": True, "messages": messages}
+    calls: list[dict[str, Any]] = []
     async with app[SESSION].post(f"{app[MODEL]}/chat/completions", json=body) as response:
         async for line in response.content:
             if not line.startswith(b"data: {"):
                 continue
             choices = orjson.loads(line[6:])["choices"]
-            text = choices[0]["delta"].get("content") if choices else None
-            if text:
-                await socket.send_str(orjson.dumps({"event": "delta", "text": text}).decode())
-    await socket.send_str('{"event":"agent_run_completed"}')
+            delta = choices[0]["delta"] if choices else {}
+            calls += delta.get("tool_calls", [])
+            if delta.get("content"):
+                frame = {"event": "delta", "text": delta["content"]}
+                await socket.send_str(orjson.dumps(frame).decode())
+    return calls
 
 
 async def alive(_: web.Request) -> web.Response:
