@@ -1,5 +1,7 @@
 """Django app configuration."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -7,3 +9,8 @@ class GatewayConfig(AppConfig):
     name = "agents.gateway"
     label = "gateway"
     verbose_name = "Models"
+
+    def ready(self) -> None:
+        """Have messages checked for their model and budget; only now are all models loaded."""
+        gates = import_module("agents.conversations.gates")
+        gates.add(self.label, import_module("agents.gateway.door").check)

@@ -15,6 +15,9 @@ FIRST_BYTE_S = limit(
 IDLE_S = limit("model.idle", 60, "seconds", "Longest silence in the middle of a model's answer.")
 TOTAL_S = limit("model.total", 600, "seconds", "Longest time one model answer may take.")
 
+# Money is stored and summed in millionths of its unit.
+MILLIONTHS = 1_000_000
+
 ToolCalls = Literal["native", "constrained", "none"]
 
 
@@ -45,6 +48,11 @@ class Prices:
     input: Decimal = Decimal(0)
     cached: Decimal = Decimal(0)
     output: Decimal = Decimal(0)
+
+    @property
+    def any(self) -> bool:
+        """Whether calls cost anything."""
+        return bool(self.input or self.cached or self.output)
 
     def cost(self, usage: Usage) -> int:
         """What a call cost, in millionths of the unit of money, rounded to the nearest.
@@ -80,6 +88,7 @@ class Connection:
     takes_effort: bool = False
     effort: str | None = None
     max_output_tokens: int | None = None
+    context_window: int = 0
     turn_tokens: int | None = None
     is_budgeted: bool = False
     prices: Prices = field(default_factory=Prices)

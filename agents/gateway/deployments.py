@@ -65,6 +65,11 @@ def answering() -> Deployment | None:
         return None
 
 
+def can_answer(deployment_id: UUID) -> bool:
+    """Whether a deployment that somebody named can answer, or has one that stands in for it."""
+    return Deployment.objects.answering().filter(id=deployment_id).exists()
+
+
 def chat_deployment(
     requested_id: UUID | None = None, *, usual: Asked[Deployment] | None = None
 ) -> Deployment:
@@ -105,6 +110,7 @@ def connection(deployment: Deployment, *, effort: str | None = None) -> Connecti
         takes_effort=deployment.takes_effort,
         effort=wished if deployment.takes_effort else None,
         max_output_tokens=deployment.max_output_tokens,
+        context_window=deployment.context_window,
         turn_tokens=deployment.turn_tokens,
         is_budgeted=deployment.is_budgeted,
         prices=Prices(deployment.input_price, deployment.cached_price, deployment.output_price),

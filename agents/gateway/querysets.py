@@ -16,8 +16,12 @@ class DeploymentQuerySet(models.QuerySet[Any]):
     """Deployments hold nothing of members, so everybody may know the usable ones."""
 
     def enabled(self) -> Self:
-        """Deployments that answer."""
+        """Deployments that are switched on."""
         return self.filter(enabled=True)
+
+    def answering(self) -> Self:
+        """Deployments that answer, by themselves or through the one that stands in for them."""
+        return self.filter(models.Q(enabled=True) | models.Q(fallback__enabled=True))
 
 
 class ModelRoleQuerySet(models.QuerySet[Any]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from agents.engine.effects import Settle, Terminal
 from agents.gateway import budgets
 from agents.gateway import calls as ledger
 from agents.gateway.calls import ModelCallEnded
+from agents.gateway.connection import MILLIONTHS, Connection
 from agents.gateway.events import Usage
 from agents.journal import append as journal
 from agents.journal import publication
@@ -48,16 +50,40 @@ class Pending:
 
 @dataclass
 class Spent:
-    """Tokens of all model calls of the turn."""
+    """Tokens of all model calls of the turn; `context_tokens` is what the last one read and
+    wrote.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    context_tokens: int = 0
 
     def add(self, usage: Usage | None) -> None:
         """Count one call's last report."""
         if usage is not None:
             self.prompt_tokens += usage.prompt_tokens
             self.completion_tokens += usage.completion_tokens
+            self.cached_tokens += usage.cached_tokens or 0
+            self.context_tokens = usage.prompt_tokens + usage.completion_tokens
+
+    def report(self, connection: Connection | None) -> dict[str, Any]:
+        """What a terminal says about it; `cost` is money as text, where the model has prices."""
+        told: dict[str, Any] = {
+            "input_tokens": self.prompt_tokens,
+            "output_tokens": self.completion_tokens,
+            "total_tokens": self.prompt_tokens + self.completion_tokens,
+        }
+        if connection is None or not self.context_tokens:
+            return told
+        told |= {
+            "context_tokens": self.context_tokens,
+            "context_window": connection.context_window,
+        }
+        if connection.prices.any:
+            used = Usage(self.prompt_tokens, self.completion_tokens, None, self.cached_tokens)
+            told["cost"] = f"{Decimal(connection.prices.cost(used)) / MILLIONTHS:f}"
+        return told
 
 
 def commit(
@@ -91,10 +117,7 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
     kind, status, outcome = TERMINAL_KINDS[effect.terminal]
     data: dict[str, Any] = {
         "reason": effect.reason or None,
-        "usage": {
-            "prompt_tokens": spent.prompt_tokens,
-            "completion_tokens": spent.completion_tokens,
-        },
+        "usage": spent.report(admitted.connection),
     }
     if effect.reason:
         data["message"] = _message(admitted, effect.reason)

@@ -22,6 +22,7 @@ class Probe:
 
 _CONTENT = {"name": "Ferry", "persona": "Help."}
 _MESSAGE = {"kind": "message", "message": "hello"}
+_INPUT = {"input_id": "00000000-0000-4000-8000-000000000000"}
 _STEER = {"message": "hello", "turn_id": "00000000-0000-4000-8000-000000000000"}
 
 # Routes of the REST door that name objects, by method.
@@ -44,6 +45,14 @@ REST: Final[dict[str, dict[str, Probe]]] = {
     "api/conversations/<id:conversation_id>": {"GET": Probe(200)},
     "api/conversations/<id:conversation_id>/events": {"GET": Probe(200)},
     "api/conversations/<id:conversation_id>/inputs": {"POST": Probe(202, _MESSAGE)},
+    "api/conversations/<id:conversation_id>/inputs/<id:input_id>": {
+        "PATCH": Probe(200, {"message": "hello"}),
+        "DELETE": Probe(204),
+    },
+    "api/conversations/<id:conversation_id>/inputs/<id:input_id>/steer": {"POST": Probe(409)},
+    "api/conversations/<id:conversation_id>/branch": {"POST": Probe(422, _INPUT)},
+    "api/conversations/<id:conversation_id>/compact": {"POST": Probe(409)},
+    "api/conversations/<id:conversation_id>/queue": {"GET": Probe(200)},
     "api/conversations/<id:conversation_id>/steer": {"POST": Probe(409, _STEER)},
     "api/conversations/<id:conversation_id>/steers/<id:steer_id>": {
         "PATCH": Probe(200, {"message": "hello"}),
@@ -73,6 +82,7 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "api/artifacts": frozenset({"GET"}),
     "api/conversations": frozenset({"GET", "POST"}),
     "api/me": frozenset({"GET", "PATCH"}),
+    "api/usage": frozenset({"GET"}),
     "": frozenset({"GET"}),
     "sidebar": frozenset({"GET"}),
     "search": frozenset({"GET"}),

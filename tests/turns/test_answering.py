@@ -35,7 +35,13 @@ def test_an_answer_is_journaled_with_its_one_terminal(desk: Desk) -> None:
     assert said.data == {"text": "Hello there", "segment": 0}
     assert end.data == {
         "reason": None,
-        "usage": {"prompt_tokens": 20, "completion_tokens": 9},
+        "usage": {
+            "input_tokens": 20,
+            "output_tokens": 9,
+            "total_tokens": 29,
+            "context_tokens": 29,
+            "context_window": end.data["usage"]["context_window"],
+        },
     }
     assert {entry.input_id for entry in desk.entries(asked)} == {asked.input_id}
 
@@ -86,7 +92,9 @@ def test_each_model_call_has_one_row_and_no_text(desk: Desk) -> None:
     audit = AuditEvent.objects.filter(run_id=asked.run_id)
     assert word not in str(list(rows.values())) + str(list(audit.values()))
     end = desk.ended(asked)
-    assert end.data["usage"] == {"prompt_tokens": 18, "completion_tokens": 8}
+    told = end.data["usage"]
+    assert (told["input_tokens"], told["output_tokens"], told["total_tokens"]) == (18, 8, 26)
+    assert told["context_tokens"] == 16
 
 
 @pytest.mark.req("AUD-001", "AUD-003")
