@@ -49,6 +49,12 @@ MESSAGES: Final[dict[str, str]] = {
     Reason.REPEATED_TOOL_FAILURE: (
         "The same step failed again and again, so it was given up. What you asked for was not done."
     ),
+    Reason.REPAIR_EXHAUSTED: (
+        "A step that could not be repaired was tried again. What you asked for was not done."
+    ),
+    Reason.DISCOVERY_EXHAUSTED: (
+        "The agent kept searching for tools and used none. What you asked for was not done."
+    ),
     Reason.DEPENDENCY_INSTALL_FAILED: "Something this step needs could not be installed.",
     Reason.DENIALS_EXHAUSTED: (
         "The agent kept asking for things it may not do. What you asked for was not done."

@@ -5,7 +5,7 @@ import pytest
 from agents.turns import words
 from audit.reasons import Reason
 
-VISIBLE_CODES = 37
+VISIBLE_CODES = 39
 
 
 @pytest.mark.req("NRM-012")
