@@ -41,9 +41,16 @@ class Batches:
         self.parked: list[Parked] = []
         self.halted = False
         self._admitted = admitted
+        self._actions = admitted.past.actions
         self._guard = guard
         self._silence = silence
-        self._ports = Ports(authority=authority.now, in_database=in_database, memory=memory)
+        settings = admitted.settings
+        self._ports = Ports(
+            authority=authority.now,
+            in_database=in_database,
+            memory=memory,
+            compress=settings is not None and settings.compress_tool_results,
+        )
         self._open: dict[str, ToolCall] = {}
         self._dispatched: set[str] = set()
 
@@ -156,6 +163,7 @@ class Batches:
         drafts: list[Draft] = []
         for outcome in outcomes:
             self._guard.retrieved(outcome.sources)
+            self._actions.note(outcome, self._admitted.offered.get(outcome.call.name))
             drafts += toolcalls.result_drafts(outcome)
         if drafts:
             await to_its_end(answers.commit, self._admitted, Pending(), drafts)

@@ -18,6 +18,7 @@ from agents.engine.effects import (
     RejectTools,
     RunTools,
     Settle,
+    Terminal,
 )
 from agents.engine.events import (
     BatchParked,
@@ -34,13 +35,14 @@ from agents.guardrails.chain import Guard
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.journal.offloading import in_database, to_its_end
-from agents.turns import answers, offers, parking, recovery, steering, toolcalls
+from agents.turns import answers, normaliser, offers, parking, recovery, steering, toolcalls
 from agents.turns.admission import Admitted
 from agents.turns.answers import Pending, Spent
 from agents.turns.asking import Asking, Sample, payload_of
 from agents.turns.batches import Batches
 from agents.turns.inactivity import Silence
 from agents.turns.live import LivePublisher, LiveTurn
+from agents.turns.normaliser import Closing
 from agents.turns.offers import StepOffer
 from agents.turns.steering import Steer, SteersWaiting
 from agents.turns.transcript import History, Transcripts
@@ -76,6 +78,7 @@ class TurnHost:
         self._asking = Asking(admitted, self.live, self._guard, silence, self.pending, self.spent)
         self.batches = Batches(admitted, self._memory, self._guard, silence)
         self._samples = 0
+        self._step = 0
         self._offer = StepOffer("", {})
         self._calls: dict[str, ToolCall] = {}
         self._withheld: tuple[int, str] | None = None
@@ -101,6 +104,7 @@ class TurnHost:
             self._withheld = None
         if self._history is None:
             self._history = await in_database(self.admitted.history, self._transcripts)
+        self._step = effect.step
         self._samples += 1
         sample_id = f"{self.admitted.claim.fence}.{self._samples}"
         offer = offers.freeze(self.live.turn_id, effect.step, sample_id, self._memory.offer())
@@ -161,13 +165,28 @@ class TurnHost:
         self._draft_texts(self._asking.step, excluded=True)
 
     async def _written(self, effect: Settle) -> None:
+        closing = self._closing(effect)
         for pause_s in SETTLE_PAUSES_S:
             try:
-                await to_its_end(answers.settle, self.admitted, self.pending, effect, self.spent)
+                await to_its_end(answers.settle, self.admitted, closing, effect, self.spent)
                 return
             except (OperationalError, InterfaceError):
                 await asyncio.sleep(pause_s)
-        await to_its_end(answers.settle, self.admitted, self.pending, effect, self.spent)
+        await to_its_end(answers.settle, self.admitted, closing, effect, self.spent)
+
+    def _closing(self, effect: Settle) -> Pending:
+        """What the terminal is written with: the final answer goes through the normaliser. A turn
+        that was stopped has none.
+        """
+        if effect.terminal is Terminal.CANCELLED:
+            return self.pending
+        drafts = normaliser.closed(
+            self.pending.drafts,
+            Closing(self.admitted.message, self.admitted.past.actions, self._guard),
+            step=self._step,
+            segment=self.live.numbers["text"],
+        )
+        return Pending(drafts, self.pending.model_calls)
 
     def _at_boundary(self) -> tuple[History, list[Steer]]:
         """In the database: the history, with what was told since taken into it."""

@@ -27,6 +27,7 @@ from agents.journal import replay
 from agents.journal.frames import Kind
 from agents.journal.models import Entry
 from agents.turns import offers, toolcalls
+from agents.turns.actions import Actions
 from agents.turns.offers import StepOffer
 from tools.boundary import facts
 from tools.boundary.contract import Json, ToolCall, ToolDescriptor
@@ -52,15 +53,17 @@ class Past:
     """What is committed of a turn.
 
     `segments` numbers the next segment of each kind. `settled` holds the results in the order in
-    which they were journaled, `conduct` what they have come to. `steers` are the messages taken
-    into the turn. `moments` says when it began to work and to wait; `worked_s` is the working time
-    in seconds. `waited` says that the run comes from waiting and not from a lost worker.
+    which they were journaled, `conduct` and `actions` what they have come to. `steers` are the
+    messages taken into the turn. `moments` says when it began to work and to wait; `worked_s` is
+    the working time in seconds. `waited` says that the run comes from waiting and not from a lost
+    worker.
     """
 
     events: tuple[Event, ...] = (Began(),)
     segments: Segments = field(default_factory=dict)
     settled: tuple[Kept, ...] = ()
     conduct: Conduct = field(default_factory=Conduct)
+    actions: Actions = field(default_factory=Actions)
     steers: tuple[str, ...] = ()
     moments: tuple[tuple[str, datetime], ...] = ()
     worked_s: float = 0.0
@@ -85,12 +88,15 @@ def rebuild(run_id: UUID, fence: int, *, required_tool: str = "") -> Past:
             journaled["text"] = entry.data["segment"] + 1
         elif entry.kind == Kind.THINKING:
             journaled["thinking"] = entry.data["segment"] + 1
+    actions = Actions()
+    actions.replayed(entries)
     events, followed = _events(entries, Conduct(owed=required_tool))
     return Past(
         events=events,
         segments={kind: number + fence - 1 for kind, number in journaled.items()},
         settled=tuple(_kept(entry) for entry in entries if entry.kind == Kind.TOOL_ENDED),
         conduct=followed,
+        actions=actions,
         steers=tuple(
             entry.hidden["message"] for entry in entries if entry.kind == Kind.STEER_APPLIED
         ),
