@@ -111,10 +111,12 @@ def earlier(request: HttpRequest, member: Member, conversation_id: UUID) -> Http
 @require_safe
 @signed_in
 def sidebar_list(request: HttpRequest, member: Member) -> HttpResponse:
-    """The sidebar's list alone, for refreshing. `current` marks the open conversation."""
+    """The sidebar's list with the inbox's count, for refreshing. `current` marks the open one."""
     context = {
         "groups": sidebar.groups_for(member, sidebar.zone_of(request, member)),
         "current": request.GET.get("current", ""),
+        "waiting": sidebar.waiting(member),
+        "is_refresh": True,
     }
     return render(request, "agents/sidebar_list.html", context)
 
@@ -153,7 +155,11 @@ def _opening(
             "id": str(agent.id) if agent else "",
             "name": agent.name if agent else _("No agent"),
         },
-        "me": {"id": str(member.pk), "name": member.name_shown(), "during": "queue"},
+        "me": {
+            "id": str(member.pk),
+            "name": member.name_shown(),
+            "during": member.default_during_run,
+        },
         "found": _position(wanted_position),
     }
 

@@ -2,19 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   accepted,
-  answerText,
   apply,
   applyDelta,
   ask,
   empty,
   openTurn,
   prepend,
-  proseText,
   type Conversation,
-  type Turn,
 } from "../static/ts/conversation.ts";
 import type { Frame } from "../static/ts/frames.ts";
 import { fill, offer, open } from "../static/ts/ledger.ts";
+import { answerText, proseText, type Turn } from "../static/ts/turn.ts";
 import { delta, frame } from "./story.ts";
 
 const question = { text: "Look it up", author: "alice", at: "2026-05-01T09:00:00Z" };
@@ -40,6 +38,7 @@ function shown(turn: Turn): unknown {
     turn.parts.map((part) => {
       if ("segments" in part) return [part.type, proseText(part)];
       if (part.type === "tools") return part.calls.map((call) => [call.label, call.state]);
+      if (part.type === "steer") return [part.type, part.steer.text, part.steer.state];
       return [part.type, part.data];
     }),
   ];
@@ -73,7 +72,7 @@ test("it leaves no card running when the run ends without the end of its call", 
       frame(3, "agent_run_cancelled", {}),
     ]),
   );
-  assert.deepEqual(shown(turn), ["Look it up", "cancelled", [[["search", "failed"]]]]);
+  assert.deepEqual(shown(turn), ["Look it up", "cancelled", [[["search", "stopped"]]]]);
 });
 
 test("it shows the same after live delivery as after a fresh read", () => {

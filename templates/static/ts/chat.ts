@@ -1,16 +1,22 @@
-// The chat page: composes conversation, socket, thread and composer.
+// The chat page: composes conversation, socket, thread, waiting messages and composer.
 import { AgentPicker, type AgentOption } from "./agent_picker.ts";
-import { Composer } from "./composer.ts";
+import { wireApprovalKeys } from "./approval_view.ts";
+import { announce, decide, onAnnounced } from "./approvals.ts";
+import { Composer, type During } from "./composer.ts";
 import type { Health } from "./connection.ts";
 import {
   accepted,
   apply,
   ask,
   empty,
-  isOpen,
+  lastAsked,
+  liveTurn,
   openTurn,
   prepend,
-  type Turn,
+  remove,
+  select,
+  shownTurns,
+  waiting,
 } from "./conversation.ts";
 import { embedded, find, h } from "./dom.ts";
 import { Drafts } from "./drafts.ts";
@@ -18,10 +24,21 @@ import { Following } from "./follow.ts";
 import { textOf, type Frame } from "./frames.ts";
 import { request } from "./http.ts";
 import { open } from "./ledger.ts";
-import { newKey, openConversation, sendInput, stopRuns, type Outgoing } from "./outbox.ts";
+import {
+  newKey,
+  openConversation,
+  selectBranch,
+  sendInput,
+  stopRuns,
+  type Outgoing,
+} from "./outbox.ts";
 import { refreshSidebar } from "./sidebar.ts";
+import { steering } from "./steering.ts";
 import { say } from "./strings.ts";
 import { ThreadView } from "./thread_view.ts";
+import { toast } from "./toasts.ts";
+import { isOpen, type Turn } from "./turn.ts";
+import { WaitingView } from "./waiting_view.ts";
 
 interface Page {
   readonly conversation: string | null;
@@ -30,7 +47,7 @@ interface Page {
   readonly has_earlier: boolean;
   readonly frames: Frame[];
   readonly agent: AgentOption;
-  readonly me: { readonly id: string; readonly name: string };
+  readonly me: { readonly id: string; readonly name: string; readonly during: During };
   readonly found: number | null;
 }
 
@@ -44,14 +61,37 @@ const conversationKey = newKey();
 let conversation = page.conversation;
 let firstPosition = page.first;
 let readTimer: ReturnType<typeof setTimeout> | undefined;
+let following: Following | null = null;
 const ledger = open(page.applied);
 
-const thread = new ThreadView(state, page.me.name, { retry, takeBack });
-const picker = new AgentPicker(page.agent, () => composer.focus());
-const composer = new Composer(conversation, drafts, {
-  send: (text) => void send({ key: newKey(), text, agent: picker.chosen.id }),
+const focusComposer = () => composer.focus();
+const ends = steering({
+  conversation: () => conversation,
+  state,
+  redraw: () => redraw(),
+  send: (text) => void pose(text),
+});
+const thread = new ThreadView(state, page.me.name, {
+  retry,
+  takeBack,
+  edit: (turn, text) => void pose(text, turn),
+  choose: (sibling) => void choose(sibling.inputId),
+  goOn: () => void pose(say.goOnMessage()),
+  say: (text) => void pose(text),
+  decide: async (approval, decision, reason) => {
+    const refusal = await decide(approval, decision, reason);
+    void following?.catchUp(); // the frame itself may come by another way, or not at all
+    return refusal;
+  },
+  focusComposer,
+});
+const chips = new WaitingView({ ...ends, focusComposer });
+const picker = new AgentPicker(page.agent, focusComposer);
+const composer = new Composer(conversation, drafts, page.me.during, {
+  send: (text) => void pose(text),
+  steer: ends.steer,
   stop: () => void stop(),
-  lastMessage: () => state.turns.findLast((turn) => turn.ask)?.ask?.text ?? "",
+  editLast,
 });
 
 function start(): void {
@@ -65,25 +105,35 @@ function start(): void {
       composer.focus();
     });
   }
-  document.addEventListener("kaizen:focus-composer", () => composer.focus());
+  document.addEventListener("kaizen:focus-composer", focusComposer);
   document.addEventListener("visibilitychange", markRead);
   window.addEventListener("pagehide", sendRead);
   window.addEventListener("popstate", () => location.reload());
   find("earlier-button").addEventListener("click", () => void showEarlier());
   find("earlier").hidden = !page.has_earlier;
+  wireApprovalKeys();
+  onAnnounced(() => void following?.catchUp());
   if (matchMedia("(pointer: fine)").matches) composer.focus();
   if (page.found !== null) void reveal(page.found);
+  else if (state.wanted !== null) void reveal(0);
   markRead();
 }
 
 function follow(id: string): void {
-  void new Following(id, state, ledger, { changed, health: showHealth });
+  following = new Following(id, state, ledger, { changed, health: showHealth });
 }
 
 function changed(turn: Turn, frame: Frame | null): void {
   redraw();
   if (frame === null) return;
   if (frame.event === "assistant_message") thread.speak(textOf(frame.data, "text"));
+  if (frame.event === "approval_requested") {
+    thread.speak(`${say.approvalNeeded()}: ${textOf(frame.data, "label")}`);
+  }
+  if (frame.event === "approval_requested" || frame.event === "approval_settled") {
+    announce();
+    void refreshSidebar();
+  }
   if (isOpen(turn)) return;
   if (turn.state === "failed") thread.speak(turn.message || say.failure());
   if (turn.state === "cancelled") thread.speak(say.stopped());
@@ -93,13 +143,21 @@ function changed(turn: Turn, frame: Frame | null): void {
 
 function redraw(): void {
   find("main").toggleAttribute("data-empty", state.turns.length === 0);
-  composer.running = openTurn(state) !== null;
+  const live = liveTurn(state) !== null;
+  composer.state(openTurn(state) !== null, live);
+  chips.draw(waiting(state), live);
   thread.schedule();
 }
 
-async function send(outgoing: Outgoing, shown: Turn | null = null): Promise<void> {
+/** Asks something new, or with `beside` in place of that turn's question. */
+async function pose(text: string, beside: Turn | null = null): Promise<void> {
+  const replaces = beside?.inputId ?? null;
+  await send({ key: newKey(), text, agent: picker.chosen.id, replaces }, null, beside);
+}
+
+async function send(outgoing: Outgoing, shown: Turn | null, beside: Turn | null): Promise<void> {
   const message = { text: outgoing.text, author: page.me.name, at: new Date().toISOString() };
-  const turn = shown ?? ask(state, message, picker.chosen.name);
+  const turn = shown ?? ask(state, message, picker.chosen.name, beside);
   unsent.set(turn.key, outgoing);
   turn.state = "sending";
   turn.message = "";
@@ -139,15 +197,35 @@ async function reachConversation(): ReturnType<typeof openConversation> {
 
 function retry(turn: Turn): void {
   const outgoing = unsent.get(turn.key);
-  if (outgoing) return void send(outgoing, turn);
-  if (turn.ask) void send({ key: newKey(), text: turn.ask.text, agent: picker.chosen.id });
+  if (outgoing) void send(outgoing, turn, null);
+  else if (turn.ask) void pose(turn.ask.text, turn);
 }
 
 function takeBack(turn: Turn): void {
-  state.turns.splice(state.turns.indexOf(turn), 1);
+  remove(state, turn);
   unsent.delete(turn.key);
   composer.write(turn.ask?.text ?? "");
   composer.focus();
+  redraw();
+}
+
+function editLast(): boolean {
+  if (openTurn(state)) return chips.editLast();
+  const turn = lastAsked(state, page.me.name);
+  if (turn?.inputId) thread.edit(turn);
+  return turn !== null;
+}
+
+async function choose(inputId: string | null): Promise<void> {
+  const turn = state.turns.find((each) => each.inputId === inputId);
+  if (!turn || !conversation || inputId === null) return;
+  const before = state.tip;
+  select(state, turn);
+  redraw();
+  const reply = await selectBranch(conversation, inputId);
+  if (reply.ok) return;
+  state.tip = before;
+  toast(reply.message || say.failure());
   redraw();
 }
 
@@ -155,7 +233,15 @@ async function stop(): Promise<void> {
   if (conversation) await stopRuns(conversation);
 }
 
+/** Loads pages above until something of the shown branch appears; false once there are no more. */
 async function showEarlier(): Promise<boolean> {
+  const before = shownTurns(state)[0];
+  let more = true;
+  while (more && shownTurns(state)[0] === before) more = await loadEarlier();
+  return more;
+}
+
+async function loadEarlier(): Promise<boolean> {
   if (!conversation) return false;
   const button = find<HTMLButtonElement>("earlier-button");
   button.disabled = true;
@@ -176,7 +262,10 @@ async function showEarlier(): Promise<boolean> {
 }
 
 async function reveal(position: number): Promise<void> {
-  while (position < firstPosition && (await showEarlier()));
+  while ((position < firstPosition || state.wanted !== null) && (await loadEarlier()));
+  if (position === 0) return;
+  const turn = state.turns.findLast((each) => each.order <= position);
+  if (turn && !shownTurns(state).includes(turn)) await choose(turn.inputId);
   requestAnimationFrame(() => thread.reveal(position));
 }
 

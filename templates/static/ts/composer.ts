@@ -1,15 +1,20 @@
-// The message field: sends on Enter, keeps drafts, and turns its button into Stop.
+// The message field: sends on Enter, keeps drafts, turns its button into Stop, and while an
+// answer is being written offers to steer it or to queue behind it.
 import sendIcon from "../icons/send.svg";
 import stopIcon from "../icons/stop.svg";
 import { drawing, find } from "./dom.ts";
 import type { Drafts } from "./drafts.ts";
 import { say } from "./strings.ts";
 
+/** What becomes of a message that is written while an answer is being written. */
+export type During = "steer" | "queue";
+
 export interface ComposerActions {
   readonly send: (text: string) => void;
+  readonly steer: (text: string) => void;
   readonly stop: () => void;
-  /** The member's last message, for the up arrow; empty if there is none. */
-  readonly lastMessage: () => string;
+  /** Opens the member's last message for editing; false where there is none. */
+  readonly editLast: () => boolean;
 }
 
 const SAVE_DELAY_MS = 250;
@@ -18,27 +23,40 @@ export class Composer {
   readonly #form = find<HTMLFormElement>("composer");
   readonly #field = find<HTMLTextAreaElement>("message");
   readonly #button = find<HTMLButtonElement>("send");
+  readonly #during = find("during");
+  readonly #steer = find<HTMLButtonElement>("steer");
+  readonly #queue = find<HTMLButtonElement>("queue");
   readonly #drafts: Drafts;
   readonly #actions: ComposerActions;
+  readonly #usual: During;
   #conversation: string | null;
   #running = false;
+  #live = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(conversation: string | null, drafts: Drafts, actions: ComposerActions) {
+  constructor(
+    conversation: string | null,
+    drafts: Drafts,
+    usual: During,
+    actions: ComposerActions,
+  ) {
     this.#conversation = conversation;
     this.#drafts = drafts;
+    this.#usual = usual;
     this.#actions = actions;
     // What was typed before this code ran is newer than any stored draft.
     this.write(this.#field.value || drafts.load(conversation));
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.#running) actions.stop();
-      else this.#send();
+      else this.#give(actions.send);
     });
+    this.#steer.addEventListener("click", () => this.#give(actions.steer));
+    this.#queue.addEventListener("click", () => this.#give(actions.send));
     this.#field.addEventListener("keydown", (event) => this.#onKey(event));
     this.#field.addEventListener("input", () => this.#changed());
     window.addEventListener("pagehide", () => this.#saveNow());
-    this.#drawButton();
+    this.#draw();
   }
 
   focus(): void {
@@ -50,17 +68,19 @@ export class Composer {
     this.#field.value = text;
     this.#field.setSelectionRange(text.length, text.length);
     this.#fit();
-    this.#drawButton();
+    this.#draw();
   }
 
   get text(): string {
     return this.#field.value;
   }
 
-  set running(running: boolean) {
-    if (running === this.#running) return;
+  /** `running` while an answer is on its way, `live` while it can be told something. */
+  state(running: boolean, live: boolean): void {
+    if (running === this.#running && live === this.#live) return;
     this.#running = running;
-    this.#drawButton();
+    this.#live = live;
+    this.#draw();
   }
 
   /** The conversation got its id; what is written from now on belongs to it. */
@@ -68,37 +88,42 @@ export class Composer {
     this.#conversation = conversation;
   }
 
-  #send(): void {
+  #give(act: (text: string) => void): void {
     const text = this.#field.value.trim();
     if (text === "") return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     // The stored draft stays until the server has the message: a reload in between loses nothing.
     this.write("");
-    this.#actions.send(text);
+    this.#field.focus();
+    act(text);
   }
 
   #onKey(event: KeyboardEvent): void {
     // 229 is what browsers report for keys that an input method is using.
     if (event.isComposing || event.keyCode === 229) return;
+    const command = event.ctrlKey || event.metaKey;
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      this.#send();
+      this.#give(this.#way(command) === "steer" ? this.#actions.steer : this.#actions.send);
     } else if (event.key === "Escape" && !event.shiftKey && this.#running) {
       event.preventDefault();
       this.#actions.stop();
-    } else if (event.key === "ArrowUp" && this.#field.value === "") {
-      const last = this.#actions.lastMessage();
-      if (last === "") return;
-      event.preventDefault();
-      this.write(last);
-      this.#changed();
+    } else if (event.key === "ArrowUp" && this.#field.value === "" && !command) {
+      if (this.#actions.editLast()) event.preventDefault();
     }
+  }
+
+  // Enter goes the usual way, with Ctrl or Cmd the other one.
+  #way(other: boolean): During {
+    if (!this.#running || !this.#live) return "queue";
+    if (!other) return this.#usual;
+    return this.#usual === "steer" ? "queue" : "steer";
   }
 
   #changed(): void {
     this.#fit();
-    this.#drawButton();
+    this.#draw();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#saveNow(), SAVE_DELAY_MS);
   }
@@ -117,9 +142,15 @@ export class Composer {
     this.#field.style.blockSize = `${this.#field.scrollHeight}px`;
   }
 
-  #drawButton(): void {
+  #draw(): void {
+    const written = this.#field.value.trim() !== "";
+    this.#during.hidden = !this.#running || !written;
+    this.#steer.hidden = !this.#live;
+    const steers = this.#way(false) === "steer";
+    this.#steer.classList.toggle("primary", steers);
+    this.#queue.classList.toggle("primary", !steers);
     const label = this.#running ? say.stop() : say.send();
-    this.#button.disabled = !this.#running && this.#field.value.trim() === "";
+    this.#button.disabled = !this.#running && !written;
     if (this.#button.getAttribute("aria-label") === label) return;
     this.#button.setAttribute("aria-label", label);
     this.#button.title = label;

@@ -1,153 +1,96 @@
 // What a conversation looks like after a set of frames and deltas. Pure: no document, no clock,
 // no network. Frames arrive here once and in order (ledger.ts), or older ones as a page from
 // before the first; both lead to the same state as one fresh read.
+import { pathTo, tipBelow } from "./branches.ts";
+import { textOf, type Delta, type Frame, type FrameData } from "./frames.ts";
+import { extend } from "./segments.ts";
 import {
-  nameOf,
-  numberOf,
-  textOf,
-  type Delta,
-  type Frame,
-  type FrameData,
-  type SegmentKind,
-} from "./frames.ts";
-import { blank, extend, hasHole, settle, settled, type Segment } from "./segments.ts";
-
-export type CallState = "queued" | "running" | "waiting" | "done" | "failed" | "denied";
-export type TurnState =
-  | "sending"
-  | "unsent"
-  | "accepted"
-  | "running"
-  | "waiting"
-  | "completed"
-  | "salvaged"
-  | "failed"
-  | "cancelled";
-
-export interface Call {
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  readonly arguments: unknown;
-  state: CallState;
-  result: unknown;
-  durationMs: number | null;
-}
-
-interface PartRoot {
-  readonly id: string;
-  /** Grows with every change, so that a view redraws only what moved. */
-  version: number;
-}
-export interface ProsePart extends PartRoot {
-  readonly type: SegmentKind;
-  /** Joined without anything between them; a new paragraph is a new part. */
-  readonly segments: Map<number, Segment>;
-}
-export interface ToolsPart extends PartRoot {
-  readonly type: "tools";
-  readonly calls: Call[];
-}
-export interface DataPart extends PartRoot {
-  readonly type: "canvas" | "saved" | "building" | "notice";
-  readonly data: FrameData;
-}
-export type Part = ProsePart | ToolsPart | DataPart;
-
-export interface Ask {
-  readonly text: string;
-  readonly author: string;
-  readonly at: string;
-}
-
-export interface Turn {
-  /** Stable for the life of the page, also while the server does not know the turn yet. */
-  readonly key: string;
-  inputId: string | null;
-  runId: string | null;
-  /** Journal position of the question, or of the first frame seen; infinity while unsent. */
-  order: number;
-  ask: Ask | null;
-  agent: string;
-  state: TurnState;
-  reason: string;
-  message: string;
-  answerPosition: number | null;
-  parts: Part[];
-  version: number;
-}
+  blankTurn,
+  change,
+  closeCalls,
+  isLive,
+  isOpen,
+  openSegment,
+  type Ask,
+  type Steer,
+  type Turn,
+} from "./turn.ts";
 
 export interface Conversation {
   readonly turns: Turn[];
+  /** The newest turn of the branch on the page. */
+  tip: Turn | null;
+  /** An input at the end of the shown branch that is on a page above. */
+  wanted: string | null;
   nextKey: number;
 }
 
-export const OPEN_STATES: ReadonlySet<TurnState> = new Set([
-  "sending",
-  "accepted",
-  "running",
-  "waiting",
-]);
-
-const TERMINALS: Readonly<Record<string, TurnState>> = {
-  agent_run_completed: "completed",
-  agent_run_salvaged: "salvaged",
-  agent_run_failed: "failed",
-  agent_run_cancelled: "cancelled",
-};
-
-const CALL_OUTCOMES: Readonly<Record<string, CallState>> = {
-  ok: "done",
-  success: "done",
-  done: "done",
-  completed: "done",
-  denied: "denied",
-  refused: "denied",
-};
+/** A message that waits: said to a running turn, or queued behind it. */
+export type Waiting =
+  | { readonly type: "steer"; readonly turn: Turn; readonly steer: Steer }
+  | { readonly type: "queued"; readonly turn: Turn };
 
 export function empty(): Conversation {
-  return { turns: [], nextKey: 1 };
+  return { turns: [], tip: null, wanted: null, nextKey: 1 };
 }
 
-export function isOpen(turn: Turn): boolean {
-  return OPEN_STATES.has(turn.state);
+/** The turns of the branch on the page, without those that still wait for an earlier one. */
+export function shownTurns(conversation: Conversation): Turn[] {
+  const queued = new Set(queuedTurns(conversation));
+  return path(conversation).filter((turn) => !queued.has(turn) && !isTakenBack(turn));
+}
+
+/** What waits, in the order in which it will be read. */
+export function waiting(conversation: Conversation): Waiting[] {
+  const steers = conversation.turns.flatMap((turn) =>
+    turn.steers.map((steer) => ({ type: "steer", turn, steer }) as const),
+  );
+  const queued = queuedTurns(conversation).map((turn) => ({ type: "queued", turn }) as const);
+  return [...steers, ...queued];
 }
 
 export function openTurn(conversation: Conversation): Turn | null {
   return conversation.turns.findLast(isOpen) ?? null;
 }
 
-/** Text of a prose part, exactly as sent. */
-export function proseText(part: ProsePart): string {
-  return [...part.segments.values()].map((segment) => segment.text).join("");
+/** The turn that can be told something now. */
+export function liveTurn(conversation: Conversation): Turn | null {
+  return conversation.turns.find(isLive) ?? null;
 }
 
-export function isSettled(part: ProsePart): boolean {
-  return [...part.segments.values()].every((segment) => segment.settled);
+/** The newest question on the page that is the reader's own to change. */
+export function lastAsked(conversation: Conversation, me: string): Turn | null {
+  const isMine = (turn: Turn) => turn.ask?.author === me || turn.ask?.author === "";
+  return shownTurns(conversation).findLast((turn) => turn.ask !== null && isMine(turn)) ?? null;
 }
 
-/** The answer alone: no thinking, no tools. */
-export function answerText(turn: Turn): string {
-  return turn.parts
-    .filter((part): part is ProsePart => part.type === "text")
-    .map(proseText)
-    .join("\n\n");
-}
-
-/** True while some open segment misses a piece that only the server can repeat. */
-export function awaitsPiece(turn: Turn): boolean {
-  return (
-    isOpen(turn) &&
-    turn.parts.some((part) => "segments" in part && [...part.segments.values()].some(hasHole))
-  );
-}
-
-/** Shows a message before the server has it. */
-export function ask(conversation: Conversation, message: Ask, agent: string): Turn {
+/** Shows a message before the server has it; with `beside`, in that turn's place. */
+export function ask(
+  conversation: Conversation,
+  message: Ask,
+  agent: string,
+  beside: Turn | null = null,
+): Turn {
   const turn = addTurn(conversation, { order: Number.POSITIVE_INFINITY, state: "sending" });
+  const before = path(conversation).at(-1) ?? null;
   turn.ask = message;
   turn.agent = agent;
+  turn.parent = beside ? parentName(conversation, beside) : nameOfTurn(before);
+  turn.replaces = beside?.inputId ?? null;
+  conversation.tip = turn;
   return turn;
+}
+
+/** Takes a message off the page that the server never got. */
+export function remove(conversation: Conversation, turn: Turn): void {
+  const at = conversation.turns.indexOf(turn);
+  if (at === -1) return;
+  conversation.turns.splice(at, 1);
+  if (conversation.tip !== turn) return;
+  const beside = conversation.turns.find((each) => each.inputId === turn.replaces);
+  const before = conversation.turns.find((each) => nameOfTurn(each) === turn.parent);
+  const back = (turn.replaces !== null && beside) || before || conversation.turns.at(-1) || null;
+  conversation.tip = back && tipBelow(conversation.turns, back);
 }
 
 /** The server accepted a shown message. Drops the shown copy if its frame came first. */
@@ -155,6 +98,7 @@ export function accepted(conversation: Conversation, turn: Turn, inputId: string
   const known = conversation.turns.find((each) => each.inputId === inputId);
   if (known && known !== turn) {
     conversation.turns.splice(conversation.turns.indexOf(turn), 1);
+    if (conversation.tip === turn) conversation.tip = known;
     return;
   }
   turn.inputId = inputId;
@@ -162,10 +106,19 @@ export function accepted(conversation: Conversation, turn: Turn, inputId: string
   turn.version += 1;
 }
 
+/** Shows the branch through `turn`, down to its newest end. */
+export function select(conversation: Conversation, turn: Turn): void {
+  conversation.tip = tipBelow(conversation.turns, turn);
+}
+
 /** Applies one durable frame; answers the turn it touched, null if it drew nothing. */
 export function apply(conversation: Conversation, frame: Frame): Turn | null {
-  if (!frame.input_id && !frame.turn_id) return null;
+  if (frame.event === "notice" && textOf(frame.data, "code") === "branch_selected") {
+    return showEnd(conversation, textOf(frame.data, "end") || textOf(frame.data, "input_id"));
+  }
+  if (frame.event === "queue_changed") return requeue(conversation, frame.data);
   const turn = turnOf(conversation, frame);
+  if (!turn) return null;
   if (frame.position < turn.order) {
     turn.order = frame.position;
     sortTurns(conversation);
@@ -173,33 +126,12 @@ export function apply(conversation: Conversation, frame: Frame): Turn | null {
   turn.runId ??= frame.turn_id;
   turn.version += 1;
   change(turn, frame);
-  return turn;
-}
-
-/** Adds a page of frames from before the first one; they never change what came later. */
-export function prepend(conversation: Conversation, frames: readonly Frame[]): void {
-  const older = { turns: [], nextKey: conversation.nextKey } satisfies Conversation;
-  for (const frame of frames) apply(older, frame);
-  conversation.nextKey = older.nextKey;
-  for (const turn of older.turns as Turn[]) {
-    const later = conversation.turns.find((each) => isSame(each, turn));
-    if (!later) {
-      conversation.turns.push(turn);
-      continue;
-    }
-    later.ask ??= turn.ask;
-    later.agent ||= turn.agent;
-    later.order = turn.order;
-    later.parts = [...turn.parts, ...later.parts];
-    if (!isOpen(later)) closeAllCalls(later);
-    later.version += 1;
+  if (frame.event === "input_accepted") {
+    if ("parent" in frame.data) turn.parent = textOf(frame.data, "parent") || null;
+    conversation.wanted = null;
+    conversation.tip = turn;
   }
-  sortTurns(conversation);
-}
-
-function isSame(one: Turn, other: Turn): boolean {
-  if (one.inputId !== null && one.inputId === other.inputId) return true;
-  return one.runId !== null && one.runId === other.runId;
+  return turn;
 }
 
 /** Applies one live delta; null when its turn is unknown, over, or already past it. */
@@ -215,194 +147,90 @@ export function applyDelta(conversation: Conversation, delta: Delta): Turn | nul
   return turn;
 }
 
-function change(turn: Turn, frame: Frame): void {
-  const { event, data } = frame;
-  const terminal = TERMINALS[event];
-  if (terminal) return end(turn, terminal, data);
-  switch (event) {
-    case "input_accepted":
-      return begin(turn, frame);
-    case "agent_run_started":
-      turn.agent = nameOf(data, "agent") || turn.agent;
-      if (isOpen(turn)) turn.state = "running";
-      return;
-    case "assistant_message":
-      turn.answerPosition = frame.position;
-      return settleSegment(turn, "text", data);
-    case "thinking":
-      return settleSegment(turn, "thinking", data);
-    case "tool_started":
-      return startCall(turn, data);
-    case "tool_ended":
-      return changeCall(turn, data, CALL_OUTCOMES[textOf(data, "outcome")] ?? "failed");
-    case "approval_requested":
-      return changeCall(turn, data, "waiting");
-    case "approval_settled":
-      return changeCall(turn, data, textOf(data, "decision") === "approve" ? "running" : "denied");
-    case "agent_run_waiting":
-      if (isOpen(turn)) turn.state = "waiting";
-      return;
-    case "agent_run_resumed":
-      if (isOpen(turn)) turn.state = "running";
-      if (textOf(data, "reason") === "taken_over") dropUnsettled(turn);
-      return;
-    case "artifact_building":
-      return addData(turn, "building", frame);
-    case "artifact_saved":
-      turn.parts = turn.parts.filter((part) => part.type !== "building");
-      return addData(turn, "saved", frame);
-    case "canvas":
-      return addData(turn, "canvas", frame);
-    case "notice":
-      return addData(turn, "notice", frame);
-    default:
-      return;
+/** Adds a page of frames from before the first one; they never change what came later. */
+export function prepend(conversation: Conversation, frames: readonly Frame[]): void {
+  const older: Conversation = { ...empty(), nextKey: conversation.nextKey };
+  for (const frame of frames) apply(older, frame);
+  conversation.nextKey = older.nextKey;
+  for (const turn of older.turns) {
+    const later = conversation.turns.find((each) => isSame(each, turn));
+    if (later) joinTurns(later, turn);
+    else conversation.turns.push(turn);
   }
+  sortTurns(conversation);
+  conversation.tip ??= older.tip;
+  if (conversation.wanted !== null) showEnd(conversation, conversation.wanted);
 }
 
-function begin(turn: Turn, frame: Frame): void {
-  turn.ask = {
-    text: textOf(frame.data, "message"),
-    author: nameOf(frame.data, "author"),
-    at: frame.at,
-  };
-  turn.agent = nameOf(frame.data, "agent") || turn.agent;
-  if (turn.state === "sending" || turn.state === "unsent") turn.state = "accepted";
+function joinTurns(later: Turn, earlier: Turn): void {
+  later.ask ??= earlier.ask;
+  later.agent ||= earlier.agent;
+  later.order = earlier.order;
+  later.parent = earlier.parent;
+  later.replaces ??= earlier.replaces;
+  later.begun ||= earlier.begun;
+  later.parts = [...earlier.parts, ...later.parts];
+  if (isOpen(later)) later.steers = [...earlier.steers, ...later.steers];
+  else closeCalls(later);
+  later.version += 1;
 }
 
-function end(turn: Turn, state: TurnState, data: FrameData): void {
-  turn.state = state;
-  turn.reason = textOf(data, "reason");
-  turn.message = textOf(data, "message");
-  turn.parts = turn.parts.filter((part) => part.type !== "building");
-  if (state === "completed" || state === "salvaged") dropUnsettled(turn);
-  for (const part of turn.parts) {
-    part.version += 1;
-    if ("segments" in part) for (const each of part.segments.values()) each.settled = true;
+function isSame(one: Turn, other: Turn): boolean {
+  if (one.inputId !== null && one.inputId === other.inputId) return true;
+  return one.runId !== null && one.runId === other.runId;
+}
+
+function path(conversation: Conversation): Turn[] {
+  return pathTo(conversation.turns, conversation.tip);
+}
+
+function queuedTurns(conversation: Conversation): Turn[] {
+  let behind = false;
+  return path(conversation).filter((turn) => {
+    const waits = behind && (turn.state === "accepted" || turn.state === "sending");
+    behind ||= isOpen(turn);
+    return waits;
+  });
+}
+
+// A message its author took out of the queue, or told the running answer: nothing came of it.
+function isTakenBack(turn: Turn): boolean {
+  const { state, begun, reason } = turn;
+  return state === "cancelled" && !begun && (reason === "withdrawn" || reason === "steered");
+}
+
+function showEnd(conversation: Conversation, inputId: string): Turn | null {
+  const turn = conversation.turns.find((each) => each.inputId === inputId) ?? null;
+  conversation.wanted = turn ? null : inputId;
+  if (turn) conversation.tip = turn;
+  return turn ?? conversation.tip;
+}
+
+function requeue(conversation: Conversation, data: FrameData): Turn | null {
+  let touched: Turn | null = null;
+  for (const item of Array.isArray(data.items) ? (data.items as FrameData[]) : []) {
+    const turn = conversation.turns.find((each) => each.inputId === textOf(item, "input_id"));
+    if (!turn?.ask) continue;
+    turn.ask = { ...turn.ask, text: textOf(item, "message") };
+    turn.version += 1;
+    touched = turn;
   }
-  closeAllCalls(turn);
+  return touched ?? conversation.tip;
 }
 
-// What a worker that died had begun is written anew by the next one under another number.
-function dropUnsettled(turn: Turn): void {
-  turn.parts = turn.parts.filter((part) => !("segments" in part) || isSettled(part));
+function nameOfTurn(turn: Turn | null): string | null {
+  return turn && (turn.inputId ?? turn.key);
 }
 
-// A run that is over leaves no card spinning, whatever became of the frame that ended the call.
-function closeAllCalls(turn: Turn): void {
-  for (const part of turn.parts) {
-    if (part.type !== "tools") continue;
-    for (const call of part.calls) {
-      if (call.state === "queued" || call.state === "running" || call.state === "waiting") {
-        call.state = turn.state === "completed" ? "done" : "failed";
-      }
-    }
-  }
+function parentName(conversation: Conversation, turn: Turn): string | null {
+  if (turn.parent !== undefined) return turn.parent;
+  return nameOfTurn(conversation.turns[conversation.turns.indexOf(turn) - 1] ?? null);
 }
 
-function settleSegment(turn: Turn, kind: SegmentKind, data: FrameData): void {
-  const number = numberOf(data, "segment") ?? 0;
-  const text = textOf(data, "text");
-  const known = findSegment(turn, kind, number);
-  if (known) {
-    settle(known.segment, text);
-    known.part.version += 1;
-    return;
-  }
-  if (text === "") return;
-  const part = proseFor(turn, kind, number, data.segment_start !== false);
-  part.segments.set(number, settled(text));
-  part.version += 1;
-}
-
-function openSegment(
-  turn: Turn,
-  kind: SegmentKind,
-  number: number,
-  startsParagraph: boolean,
-): { part: ProsePart; segment: Segment } {
-  const known = findSegment(turn, kind, number);
-  if (known) return known;
-  const part = proseFor(turn, kind, number, startsParagraph);
-  const segment = blank();
-  part.segments.set(number, segment);
-  return { part, segment };
-}
-
-function findSegment(
-  turn: Turn,
-  kind: SegmentKind,
-  number: number,
-): { part: ProsePart; segment: Segment } | null {
-  for (const part of turn.parts) {
-    if (part.type !== kind) continue;
-    const segment = part.segments.get(number);
-    if (segment) return { part, segment };
-  }
-  return null;
-}
-
-function proseFor(
-  turn: Turn,
-  kind: SegmentKind,
-  number: number,
-  startsParagraph: boolean,
-): ProsePart {
-  const last = turn.parts.at(-1);
-  if (!startsParagraph && last?.type === kind) return last;
-  const part: ProsePart = { id: `${kind}-${number}`, version: 0, type: kind, segments: new Map() };
-  turn.parts.push(part);
-  return part;
-}
-
-function startCall(turn: Turn, data: FrameData): void {
-  const id = textOf(data, "call_id");
-  if (findCall(turn, id)) return;
-  const name = textOf(data, "name") || textOf(data, "tool");
-  const call: Call = {
-    id,
-    name,
-    label: textOf(data, "label") || name,
-    arguments: data.arguments ?? null,
-    state: data.state === "queued" ? "queued" : "running",
-    result: null,
-    durationMs: null,
-  };
-  const last = turn.parts.at(-1);
-  if (last?.type === "tools") {
-    last.calls.push(call);
-    last.version += 1;
-    return;
-  }
-  turn.parts.push({ id: `tools-${id}`, version: 0, type: "tools", calls: [call] });
-}
-
-function changeCall(turn: Turn, data: FrameData, state: CallState): void {
-  const found = findCall(turn, textOf(data, "call_id"));
-  if (!found) return;
-  found.call.state = state;
-  found.call.result = data.result ?? data.message ?? found.call.result;
-  found.call.durationMs = numberOf(data, "duration_ms") ?? found.call.durationMs;
-  found.part.version += 1;
-}
-
-function findCall(turn: Turn, id: string): { part: ToolsPart; call: Call } | null {
-  for (const part of turn.parts) {
-    if (part.type !== "tools") continue;
-    const call = part.calls.find((each) => each.id === id);
-    if (call) return { part, call };
-  }
-  return null;
-}
-
-function addData(turn: Turn, type: DataPart["type"], frame: Frame): void {
-  const id = `${type}-${frame.position}`;
-  if (turn.parts.some((part) => part.id === id)) return;
-  turn.parts.push({ id, version: 0, type, data: frame.data });
-}
-
-function turnOf(conversation: Conversation, frame: Frame): Turn {
+function turnOf(conversation: Conversation, frame: Frame): Turn | null {
   const { input_id, turn_id } = frame;
+  // What belongs to no turn, such as a summary asked for between two, stands where it happened.
+  if (input_id === null && turn_id === null) return conversation.tip;
   const known =
     conversation.turns.find((turn) => input_id !== null && turn.inputId === input_id) ??
     conversation.turns.find((turn) => turn_id !== null && turn.runId === turn_id);
@@ -410,9 +238,10 @@ function turnOf(conversation: Conversation, frame: Frame): Turn {
     known.inputId ??= input_id;
     return known;
   }
-  const shown = frame.event === "input_accepted" ? shownCopy(conversation, frame) : null;
-  const turn = shown ?? addTurn(conversation, { order: frame.position, state: "accepted" });
+  const copy = frame.event === "input_accepted" ? shownCopy(conversation, frame) : null;
+  const turn = copy ?? addTurn(conversation, { order: frame.position, state: "accepted" });
   turn.inputId = input_id;
+  if (!copy) conversation.tip ??= turn;
   return turn;
 }
 
@@ -420,27 +249,20 @@ function turnOf(conversation: Conversation, frame: Frame): Turn {
 // the oldest unanswered copy with the same words stands for it; each copy is taken once.
 function shownCopy(conversation: Conversation, frame: Frame): Turn | null {
   const text = textOf(frame.data, "message");
+  const replaces = textOf(frame.data, "replaces") || null;
   return (
     conversation.turns.find(
-      (turn) => turn.inputId === null && turn.state === "sending" && turn.ask?.text === text,
+      (turn) =>
+        turn.inputId === null &&
+        turn.state === "sending" &&
+        turn.ask?.text === text &&
+        turn.replaces === replaces,
     ) ?? null
   );
 }
 
 function addTurn(conversation: Conversation, start: Pick<Turn, "order" | "state">): Turn {
-  const turn: Turn = {
-    key: `t${conversation.nextKey}`,
-    inputId: null,
-    runId: null,
-    ask: null,
-    agent: "",
-    reason: "",
-    message: "",
-    answerPosition: null,
-    parts: [],
-    version: 0,
-    ...start,
-  };
+  const turn = blankTurn(`t${conversation.nextKey}`, start);
   conversation.nextKey += 1;
   conversation.turns.push(turn);
   sortTurns(conversation);

@@ -1,10 +1,11 @@
 // Brings everything that happens in one conversation to its reducer: socket, ledger, and the
 // journal itself wherever the socket left a hole.
 import { Connection, type Health } from "./connection.ts";
-import { apply, applyDelta, awaitsPiece, type Conversation, type Turn } from "./conversation.ts";
+import { apply, applyDelta, type Conversation } from "./conversation.ts";
 import { sort, type Frame } from "./frames.ts";
 import { request } from "./http.ts";
 import { fill, hasGap, offer, type Ledger } from "./ledger.ts";
+import { awaitsPiece, type Turn } from "./turn.ts";
 
 const GAP_WAIT_MS = 400; // swapped arrivals settle by themselves within this
 const HOLE_WAIT_MS = 1_500;

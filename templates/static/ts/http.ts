@@ -7,7 +7,7 @@ export type Reply<Body> =
   | { readonly ok: false; readonly status: number; readonly message: string };
 
 interface Options {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
   readonly key?: string;

@@ -1,7 +1,9 @@
 // The scrolling column of turns: draws what changed once a frame, follows new text only while
 // the reader is at the end, and speaks settled answers to the live region.
-import { isOpen, type Conversation, type Turn } from "./conversation.ts";
+import { siblingsOf, type Siblings } from "./branches.ts";
+import { openTurn, shownTurns, type Conversation } from "./conversation.ts";
 import { find } from "./dom.ts";
+import type { Turn } from "./turn.ts";
 import { TurnView, type TurnActions } from "./turn_view.ts";
 
 const NEAR_END_PX = 64;
@@ -16,7 +18,7 @@ export class ThreadView {
   readonly #jump = find<HTMLButtonElement>("jump");
   readonly #speaker = find("live");
   readonly #views = new Map<string, TurnView>();
-  readonly #drawn = new Map<string, number>();
+  readonly #drawn = new Map<string, string>();
   readonly #conversation: Conversation;
   readonly #me: string;
   readonly #actions: TurnActions;
@@ -48,8 +50,10 @@ export class ThreadView {
   }
 
   draw(): void {
-    const { turns } = this.#conversation;
+    const turns = shownTurns(this.#conversation);
+    const siblings = siblingsOf(this.#conversation.turns);
     this.#column.querySelector(".loading")?.remove();
+    this.#column.toggleAttribute("data-busy", openTurn(this.#conversation) !== null);
     const keys = new Set(turns.map((turn) => turn.key));
     for (const [key, view] of this.#views) {
       if (keys.has(key)) continue;
@@ -57,12 +61,15 @@ export class ThreadView {
       this.#views.delete(key);
       this.#drawn.delete(key);
     }
-    let behind = false;
-    turns.forEach((turn, index) => {
-      this.#drawTurn(turn, index, behind);
-      behind ||= isOpen(turn);
-    });
+    turns.forEach((turn, index) => this.#drawTurn(turn, index, siblings.get(turn) ?? null));
     this.#keepEnd();
+  }
+
+  /** Opens the question of a turn for editing. */
+  edit(turn: Turn): void {
+    const view = this.#views.get(turn.key);
+    view?.asked.edit();
+    view?.root.scrollIntoView({ block: "nearest" });
   }
 
   /** Goes to the end and stays there. */
@@ -81,7 +88,7 @@ export class ThreadView {
 
   /** Scrolls to the turn whose question or answer has this position; false if it is not here. */
   reveal(position: number): boolean {
-    const turn = this.#conversation.turns.findLast((each) => each.order <= position);
+    const turn = shownTurns(this.#conversation).findLast((each) => each.order <= position);
     const view = turn && this.#views.get(turn.key);
     if (!turn || !view) return false;
     this.#following = false;
@@ -101,7 +108,7 @@ export class ThreadView {
     this.#spoken = setTimeout(() => this.#speaker.replaceChildren(), SPOKEN_MS);
   }
 
-  #drawTurn(turn: Turn, index: number, behind: boolean): void {
+  #drawTurn(turn: Turn, index: number, siblings: Siblings | null): void {
     let view = this.#views.get(turn.key);
     if (!view) {
       view = new TurnView(turn, this.#me, this.#actions);
@@ -110,10 +117,11 @@ export class ThreadView {
     if (this.#column.children[index] !== view.root) {
       this.#column.insertBefore(view.root, this.#column.children[index] ?? null);
     }
-    const stamp = turn.version * 2 + (behind ? 1 : 0);
+    const place = siblings ? `${siblings.number}/${siblings.count}` : "";
+    const stamp = `${turn.version}|${place}`;
     if (this.#drawn.get(turn.key) === stamp) return;
     this.#drawn.set(turn.key, stamp);
-    view.update(turn, behind);
+    view.update(turn, siblings);
   }
 
   #distance(): number {

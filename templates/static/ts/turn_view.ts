@@ -2,10 +2,20 @@
 import alertIcon from "../icons/alert.svg";
 import chevronIcon from "../icons/chevron.svg";
 import copyIcon from "../icons/copy.svg";
+import retryIcon from "../icons/retry.svg";
+import steerIcon from "../icons/steer.svg";
 import stopIcon from "../icons/stop.svg";
 import thoughtIcon from "../icons/thought.svg";
-import { dataCard, drawTools } from "./cards.ts";
+import type { ApprovalActions } from "./approval_view.ts";
+import { AskedView } from "./asked_view.ts";
+import type { Node, Siblings } from "./branches.ts";
+import { dataCard } from "./cards.ts";
 import { copy } from "./clipboard.ts";
+import { drawing, h, iconButton } from "./dom.ts";
+import { count } from "./measures.ts";
+import { ProseView } from "./prose_view.ts";
+import { say } from "./strings.ts";
+import { ToolsView } from "./tools_view.ts";
 import {
   answerText,
   isOpen,
@@ -13,17 +23,25 @@ import {
   proseText,
   type Part,
   type ProsePart,
+  type SteerPart,
   type Turn,
-} from "./conversation.ts";
-import { drawing, h, iconButton } from "./dom.ts";
-import { ProseView } from "./prose_view.ts";
-import { say } from "./strings.ts";
+  type Usage,
+} from "./turn.ts";
 
-export interface TurnActions {
-  /** Sends an unsent message again, or asks the same once more after a failure. */
+export interface TurnActions extends ApprovalActions {
+  /** Sends an unsent message again, or asks the same once more beside the first time. */
   readonly retry: (turn: Turn) => void;
   /** Takes an unsent message off the page and back into the composer. */
   readonly takeBack: (turn: Turn) => void;
+  /** Asks something else in place of the question, beside it. */
+  readonly edit: (turn: Turn, text: string) => void;
+  /** Shows the branch of a sibling. */
+  readonly choose: (sibling: Node) => void;
+  /** Asks the agent to go on where it was stopped. */
+  readonly goOn: () => void;
+  /** Sends what a turn did not read any more as a message of its own. */
+  readonly say: (text: string) => void;
+  readonly focusComposer: () => void;
 }
 
 interface PartView {
@@ -34,35 +52,38 @@ interface PartView {
 
 export class TurnView {
   readonly root = h("article", { class: "turn" });
-  readonly #asked = h("div", { class: "asked", hidden: true });
+  readonly asked: AskedView;
   readonly #answer = h("div", { class: "answer" });
   readonly #byline = h("h3", { class: "byline" });
   readonly #parts = h("div", { class: "answer" });
   readonly #activity = h("p", { class: "activity" });
   readonly #ending = h("div", { class: "ending", hidden: true });
   readonly #tools = h("div", { class: "turn-actions", hidden: true });
+  readonly #usage = h("span", { class: "usage" });
   readonly #views = new Map<string, PartView>();
   readonly #actions: TurnActions;
-  readonly #me: string;
   #turn: Turn;
-  #askedShown = "";
   #endingShown = "";
 
   constructor(turn: Turn, me: string, actions: TurnActions) {
     this.#turn = turn;
-    this.#me = me;
     this.#actions = actions;
+    this.asked = new AskedView(turn, me, actions);
+    const again = iconButton(retryIcon, say.askAgain(), () => actions.retry(this.#turn));
+    again.classList.add("when-idle");
     this.#tools.append(
       iconButton(copyIcon, say.copyAnswer(), () =>
         void copy(answerText(this.#turn), say.answerCopied()),
       ),
+      again,
+      this.#usage,
     );
     this.#activity.append(
       h("span", { class: "pulse", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
       h("span"),
     );
     this.#answer.append(this.#byline, this.#parts, this.#activity, this.#ending, this.#tools);
-    this.root.append(this.#asked, this.#answer);
+    this.root.append(this.asked.root, this.#answer);
   }
 
   /** Where the answer begins on the page. */
@@ -70,44 +91,21 @@ export class TurnView {
     return this.#answer;
   }
 
-  /** `behind` is true while an earlier turn of the conversation still runs. */
-  update(turn: Turn, behind: boolean): void {
+  update(turn: Turn, siblings: Siblings | null): void {
     this.#turn = turn;
     if (Number.isFinite(turn.order)) this.root.id = `m-${turn.order}`;
-    this.#drawAsked(turn);
+    this.asked.update(turn, siblings);
     this.#answer.hidden = turn.state === "unsent";
     this.#drawByline(turn.agent || say.agent());
     this.#drawParts(turn);
     const open = isOpen(turn);
-    this.root.setAttribute("aria-busy", String(open));
+    this.root.setAttribute("aria-busy", String(open && turn.state !== "waiting"));
     this.#activity.hidden = !open;
-    if (open) this.#activity.lastElementChild!.textContent = activityWords(turn, behind);
+    this.#activity.toggleAttribute("data-still", turn.state === "waiting");
+    if (open) this.#activity.lastElementChild!.textContent = activityWords(turn);
     this.#drawEnding(turn);
     this.#tools.hidden = open || answerText(turn) === "";
-  }
-
-  #drawAsked(turn: Turn): void {
-    const state = `${turn.state === "unsent"}|${turn.message}|${turn.ask?.text ?? ""}`;
-    if (!turn.ask || state === this.#askedShown) return;
-    this.#askedShown = state;
-    const { author, text } = turn.ask;
-    const who = author === "" || author === this.#me ? say.youAsked() : say.someoneAsked(author);
-    this.#asked.hidden = false;
-    this.#asked.replaceChildren(
-      h("h3", { class: "visually-hidden" }, who),
-      h("div", { class: "bubble", dir: "auto" }, text),
-    );
-    if (turn.state !== "unsent") return this.#asked.removeAttribute("data-state");
-    this.#asked.dataset.state = "failed";
-    this.#asked.append(
-      h(
-        "div",
-        { class: "asked-note bad", role: "alert" },
-        h("span", {}, `${say.notSent()} ${turn.message}`.trim()),
-        linkButton(say.retry(), () => this.#actions.retry(this.#turn)),
-        linkButton(say.backToWriting(), () => this.#actions.takeBack(this.#turn)),
-      ),
-    );
+    this.#drawUsage(turn.usage);
   }
 
   #drawByline(name: string): void {
@@ -129,7 +127,7 @@ export class TurnView {
     turn.parts.forEach((part, index) => {
       let view = this.#views.get(part.id);
       if (!view) {
-        view = partView(part);
+        view = this.#partView(part);
         this.#views.set(part.id, view);
       }
       if (this.#parts.children[index] !== view.root) {
@@ -142,6 +140,24 @@ export class TurnView {
     this.#parts.hidden = turn.parts.length === 0;
   }
 
+  #partView(part: Part): PartView {
+    switch (part.type) {
+      case "text":
+        return proseView();
+      case "thinking":
+        return thinkingView();
+      case "tools": {
+        const view = new ToolsView(this.#actions);
+        const update = (next: Part) => next.type === "tools" && view.update(next);
+        return { root: view.root, version: -1, update };
+      }
+      case "steer":
+        return still(steerNote(part, this.#actions), part);
+      default:
+        return still(dataCard(part), part);
+    }
+  }
+
   #drawEnding(turn: Turn): void {
     const shown = `${turn.state}|${turn.message}`;
     if (shown === this.#endingShown) return;
@@ -149,18 +165,30 @@ export class TurnView {
     const cut = turn.state === "salvaged" && turn.message !== "";
     this.#ending.hidden = turn.state !== "cancelled" && turn.state !== "failed" && !cut;
     this.#ending.className = turn.state === "failed" ? "ending bad" : "ending";
+    const retry = () => this.#actions.retry(this.#turn);
     if (cut) this.#ending.replaceChildren(drawing(alertIcon), h("span", {}, turn.message));
     if (turn.state === "cancelled") {
-      this.#ending.replaceChildren(drawing(stopIcon), h("span", {}, say.stopped()));
+      this.#ending.replaceChildren(
+        drawing(stopIcon),
+        h("span", {}, turn.reason === "" || turn.reason === "stopped" ? say.stopped() : turn.message),
+        h("button", { type: "button", class: "link-button when-idle", onclick: this.#actions.goOn }, say.goOn()),
+        h("button", { type: "button", class: "link-button when-idle", onclick: retry }, say.retry()),
+      );
     }
     if (turn.state === "failed") {
-      const onclick = () => this.#actions.retry(this.#turn);
       this.#ending.replaceChildren(
         drawing(alertIcon),
         h("span", {}, turn.message || say.failure()),
-        h("button", { type: "button", class: "button", onclick }, say.retry()),
+        h("button", { type: "button", class: "button when-idle", onclick: retry }, say.retry()),
       );
     }
+  }
+
+  #drawUsage(usage: Usage | null): void {
+    if (!usage) return this.#usage.replaceChildren();
+    this.#usage.textContent = say.tokens(count(usage.input + usage.output));
+    const cost = usage.cost === "" ? "" : ` · ${usage.cost}`;
+    this.#usage.title = say.tokensInOut(count(usage.input), count(usage.output)) + cost;
   }
 }
 
@@ -168,43 +196,48 @@ export function initial(name: string): string {
   return [...name.trim()][0]?.toUpperCase() ?? "·";
 }
 
-function linkButton(label: string, onclick: () => void): HTMLButtonElement {
-  return h("button", { type: "button", class: "link-button", onclick }, label);
-}
-
-function activityWords(turn: Turn, behind: boolean): string {
+function activityWords(turn: Turn): string {
   if (turn.state === "sending") return say.sending();
   if (turn.state === "waiting") return say.waiting();
-  if (behind) return say.queuedTool();
   const last = turn.parts.at(-1);
   if (last?.type === "thinking" && !isSettled(last)) return say.thinking();
   if (last?.type === "text" && !isSettled(last)) return say.writing();
   return say.working();
 }
 
-function partView(part: Part): PartView {
-  if (part.type === "text") {
-    const view = new ProseView();
-    return {
-      root: view.root,
-      version: -1,
-      update: (next, open) => {
-        const prose = next as ProsePart;
-        view.update(proseText(prose), !open || isSettled(prose));
-      },
-    };
-  }
-  if (part.type === "thinking") return thinkingView();
-  if ("calls" in part) {
-    const root = h("div", { class: "tools" });
-    return {
-      root,
-      version: -1,
-      update: (next) => next.type === "tools" && drawTools(root, next),
-    };
-  }
-  const card = "data" in part ? dataCard(part) : h("div");
-  return { root: card, version: part.version, update: () => undefined };
+function still(root: HTMLElement, part: Part): PartView {
+  return { root, version: part.version, update: () => undefined };
+}
+
+function proseView(): PartView {
+  const view = new ProseView();
+  return {
+    root: view.root,
+    version: -1,
+    update: (next, open) => {
+      const prose = next as ProsePart;
+      view.update(proseText(prose), !open || isSettled(prose));
+    },
+  };
+}
+
+// What was said to the agent while it worked, where it was read, or that it was not.
+function steerNote({ steer }: SteerPart, actions: TurnActions): HTMLElement {
+  const read = steer.state === "applied";
+  const onclick = () => actions.say(steer.text);
+  return h(
+    "div",
+    { class: "steered", "data-state": steer.state },
+    drawing(steerIcon),
+    h(
+      "div",
+      {},
+      h("span", { class: "steered-note" }, read ? say.steerRead() : say.steerUnread()),
+      h("p", { dir: "auto" }, steer.text),
+    ),
+    !read &&
+      h("button", { type: "button", class: "link-button when-idle", onclick }, say.sendAsMessage()),
+  );
 }
 
 function thinkingView(): PartView {
