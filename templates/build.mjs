@@ -7,6 +7,7 @@ const options = {
   entryPoints: {
     shell: "static/ts/shell.ts",
     chat: "static/ts/chat.ts",
+    inbox: "static/ts/inbox.ts",
     offline: "static/ts/offline.ts",
     kaizen: "static/css/kaizen.css",
     admin: "static/css/admin.css",

@@ -58,6 +58,7 @@ def page(
         "member": member,
         "groups": sidebar.groups_for(member, sidebar.zone_of(request, member)),
         "current": "",
+        "waiting": sidebar.waiting(member),
         "sidebar_state": "closed" if request.COOKIES.get("sidebar") == "closed" else "open",
         "is_administrator": roles.ADMINISTRATOR in held,
         "is_operator": roles.OPERATOR in held,

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -17,6 +18,7 @@ from agents.conversations.models import Conversation, Input
 from agents.journal.models import Stream
 from agents.journal.prepared import Marks, Prepared
 from agents.members.models import Member
+from tools.boundary.models import Approval
 
 SHOWN = 100  # entries in the sidebar; older ones are on their own page and in search
 
@@ -75,6 +77,24 @@ def _listed(marks: Marks) -> QuerySet[Any, tuple[Any, ...]]:
 
 
 LISTED: Final = Prepared(Listed._make, _listed)
+
+
+WAITING: Final = Prepared(
+    itemgetter(0),
+    lambda marks: (
+        Approval.objects.visible_to(marks.person("member"))
+        .pending()
+        .order_by()
+        .values("member_id")
+        .annotate(count=Count("id"))
+        .values_list("count")
+    ),
+)
+
+
+def waiting(member: Member) -> int:
+    """How many calls wait for the person's decision, in all conversations. One query."""
+    return sum(WAITING.rows(member=member.pk))
 
 
 def groups_for(member: Member, zone: ZoneInfo) -> list[Group]:

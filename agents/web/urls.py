@@ -3,7 +3,17 @@
 from django.urls import path
 from django.views.i18n import JavaScriptCatalog
 
-from agents.web import account, catalogue, chat, failures, keeping, limits, searching, signing
+from agents.web import (
+    account,
+    catalogue,
+    chat,
+    failures,
+    inbox,
+    keeping,
+    limits,
+    searching,
+    signing,
+)
 
 app_name = "web"
 
@@ -28,6 +38,8 @@ urlpatterns = [
         for verb, (name, on) in SWITCHES.items()
     ],
     path("sidebar", chat.sidebar_list, name="sidebar"),
+    path("inbox", inbox.inbox, name="inbox"),
+    path("inbox/items", inbox.items, name="inbox_items"),
     path("search", searching.search, name="search"),
     path("conversations", searching.everything, name="conversations"),
     path("archived", searching.archived, name="archived"),

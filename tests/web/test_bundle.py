@@ -39,7 +39,7 @@ def test_the_browser_code_has_no_type_faults() -> None:
 
 def test_the_bundle_holds_what_pages_ask_for() -> None:
     build = ROOT / "static" / "build"
-    for name in ("shell.js", "chat.js", "kaizen.css"):
+    for name in ("shell.js", "chat.js", "inbox.js", "kaizen.css"):
         assert (build / name).stat().st_size > 0, name
 
 

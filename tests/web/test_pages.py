@@ -14,11 +14,11 @@ from tests.web.conftest import exchange
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ("/", "/agents", "/account", "/archived", "/conversations")
-FRAGMENTS = ("/sidebar", "/search?q=x")
+PAGES = ("/", "/agents", "/account", "/archived", "/conversations", "/inbox")
+FRAGMENTS = ("/sidebar", "/search?q=x", "/inbox/items")
 # Whatever the length of a conversation or of the list: session, person, groups of roles, sidebar,
-# agents, the conversation itself and its entries.
-MOST_QUERIES = 7
+# the inbox's count, agents, the conversation itself and its entries.
+MOST_QUERIES = 8
 
 
 def opening(client: Client, path: str) -> dict[str, Any]:
