@@ -18,8 +18,8 @@ Ended = Completed | AttemptFailed | None
 
 @dataclass(frozen=True, slots=True)
 class CallSubject:
-    """For whom and for what calls are made. `run_id` None is a call outside any turn; otherwise
-    `fence` is the claim's under which the run is worked.
+    """For whom and for what calls are made. `run_id` None is a call outside any turn, known by its
+    `call_id` alone; otherwise `fence` is the claim's under which the run is worked.
     """
 
     member_id: int | None = None
@@ -28,6 +28,12 @@ class CallSubject:
     run_id: UUID | None = None
     fence: int | None = None
     purpose: Purpose = Purpose.CHAT
+    call_id: UUID | None = None
+
+    @property
+    def holder_id(self) -> UUID | None:
+        """By what the holds on budgets are known."""
+        return self.run_id or self.call_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +63,11 @@ def record(connection: Connection, subject: CallSubject, calls: Sequence[ModelCa
         ROW.add(rows[0])
     else:
         ModelCall.objects.bulk_create(rows)
-    if connection.is_budgeted and subject.run_id is not None and subject.member_id is not None:
+    holder_id = subject.holder_id
+    if connection.is_budgeted and holder_id is not None and subject.member_id is not None:
         budgets.settle(
             subject.member_id,
-            holder_id=subject.run_id,
+            holder_id=holder_id,
             fence=subject.fence,
             used=used(connection, calls),
         )

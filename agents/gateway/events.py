@@ -22,6 +22,8 @@ FAILURES: dict[Reason, ErrorClass] = {
     Reason.CONTENT_FILTERED: ErrorClass.PROVIDER_ERROR,
     Reason.RATE_LIMITED: ErrorClass.RATE_LIMITED,
     Reason.TIMEOUT: ErrorClass.TIMEOUT,
+    # Our own request cannot even be written down.
+    Reason.INVALID_ARGUMENT: ErrorClass.INVALID_ARGUMENT,
 }
 
 

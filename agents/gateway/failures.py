@@ -86,6 +86,10 @@ def content_filtered() -> ProviderFailure:
     )
 
 
+def malformed() -> ProviderFailure:
+    return ProviderFailure(Reason.INVALID_ARGUMENT, "The request to the model cannot be sent.")
+
+
 def is_grammar_refusal(status: int, body: str) -> bool:
     """Whether a server says that it cannot turn a schema into a grammar."""
     return status == 400 and bool(_GRAMMAR.search(body))

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from agents.gateway import budgets
-from agents.gateway.budgets import Amount
+from agents.gateway.budgets import Amount, Exhausted
 from agents.gateway.calls import CallSubject
 from agents.gateway.connection import Connection
 from agents.gateway.events import ModelRequest, Usage
@@ -27,18 +27,28 @@ async def before_call(
     """
     if connection.turn_tokens is not None and spent_tokens >= connection.turn_tokens:
         return Reason.TOKEN_LIMIT
-    if not connection.is_budgeted or subject.member_id is None or subject.run_id is None:
+    full = await hold(connection, subject, request)
+    return None if full is None else Reason.BUDGET_EXHAUSTED
+
+
+async def hold(
+    connection: Connection, subject: CallSubject, request: ModelRequest
+) -> Exhausted | None:
+    """Hold the most that the call can use of every budget; the one without room for it, if any,
+    and then nothing is held.
+    """
+    holder_id = subject.holder_id
+    if not connection.is_budgeted or subject.member_id is None or holder_id is None:
         return None
     most, certain = expected(connection, request)
-    full = await in_database(
+    return await in_database(
         budgets.reserve,
         subject.member_id,
-        holder_id=subject.run_id,
+        holder_id=holder_id,
         fence=subject.fence,
         most=most,
         certain=certain,
     )
-    return None if full is None else Reason.BUDGET_EXHAUSTED
 
 
 def expected(connection: Connection, request: ModelRequest) -> tuple[Amount, Amount]:

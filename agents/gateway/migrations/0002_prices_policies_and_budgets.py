@@ -402,4 +402,27 @@ class Migration(migrations.Migration):
             model_name="budgethold",
             index=models.Index(fields=["holder_id"], name="holds_of_holder"),
         ),
+        migrations.AlterField(
+            model_name="modelcall",
+            name="failure",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("provider_unreachable", "provider_unreachable"),
+                    ("provider_refused", "provider_refused"),
+                    ("provider_credentials", "provider_credentials"),
+                    ("provider_cut_off", "provider_cut_off"),
+                    ("provider_garbage", "provider_garbage"),
+                    ("provider_empty_response", "provider_empty_response"),
+                    ("provider_grammar", "provider_grammar"),
+                    ("context_too_long", "context_too_long"),
+                    ("content_filtered", "content_filtered"),
+                    ("rate_limited", "rate_limited"),
+                    ("timeout", "timeout"),
+                    ("invalid_argument", "invalid_argument"),
+                ],
+                default="",
+                max_length=40,
+            ),
+        ),
     ]
