@@ -49,8 +49,12 @@ class OpenTurn(serializers.Serializer[Any]):
 
 
 class ConversationDetail(ConversationItem):
-    """One conversation with who takes part and what runs in it."""
+    """One conversation with who takes part and what runs in it.
 
+    `active_input` is the newest input of the branch that is shown.
+    """
+
+    active_input = Id(allow_null=True)
     participants = many(Person(), 100)
     open_turn = OpenTurn(allow_null=True)
 
@@ -64,13 +68,18 @@ class ConversationQuery(Paging):
 
 
 class InputBody(Strict):
-    """What a member asks. Without `agent` the conversation's agent answers."""
+    """What a member asks. Without `agent` the conversation's agent answers.
+
+    `replaces` names an earlier input: an edit of it, or with the same message a retry. Both stay,
+    and the new one is shown.
+    """
 
     kind = serializers.ChoiceField(choices=["message"])
     message = Text(int(MESSAGE_CHARACTERS))
     agent = Text(100, required=False, allow_null=True)
     deployment = Id(required=False, allow_null=True)
     documents = serializers.ListField(child=Id(), required=False, max_length=50)
+    replaces = Id(required=False, allow_null=True)
 
 
 class InputAccepted(serializers.Serializer[Any]):
@@ -157,6 +166,7 @@ class OneConversation(Door):
         owner = conversation.owner
         return {
             **_item(conversation, replay.head(conversation.id)),
+            "active_input": conversation.active_input_id and str(conversation.active_input_id),
             "participants": [{"id": str(owner.pk), "name": owner.name_shown()}],
             "open_turn": first
             and {
@@ -222,6 +232,21 @@ class ConversationStop(Door):
     def post(self, call: Call, conversation_id: UUID) -> Any:
         stopped = inputs.stop(member=call.member, conversation_id=conversation_id)
         return {"stopping": len(stopped)}
+
+
+class ConversationCompact(Door):
+    """Summing a conversation up."""
+
+    @operation(
+        Operation("conversation_compact", TAG, Effect.WRITE, status=202, key=Key.OWN),
+        summary="Sum up what was said, so that the model reads less of it.",
+        answer=InputAccepted,
+    )
+    def post(self, call: Call, conversation_id: UUID) -> Any:
+        accepted = inputs.compact(
+            member=call.member, conversation_id=conversation_id, key=call.key or ""
+        )
+        return projection.acceptance(accepted)
 
 
 def _visible(call: Call, conversation_id: UUID) -> Conversation:

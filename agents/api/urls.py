@@ -9,11 +9,14 @@ from agents.api import (
     agents,
     approvals,
     artifacts,
+    branches,
     conversations,
     me,
     model_roles,
+    queue,
     redirection,
     steering,
+    usage,
 )
 from agents.api.document import OpenApiDocument
 
@@ -45,9 +48,18 @@ urlpatterns = [
     path("conversations", conversations.Conversations.as_view()),
     path("conversations/<id:conversation_id>", conversations.OneConversation.as_view()),
     path("conversations/<id:conversation_id>/inputs", conversations.ConversationInputs.as_view()),
+    path("conversations/<id:conversation_id>/inputs/<id:input_id>", queue.OneInput.as_view()),
+    path(
+        "conversations/<id:conversation_id>/inputs/<id:input_id>/steer",
+        queue.InputSteer.as_view(),
+    ),
+    path("conversations/<id:conversation_id>/branch", branches.ConversationBranch.as_view()),
+    path("conversations/<id:conversation_id>/compact", conversations.ConversationCompact.as_view()),
+    path("conversations/<id:conversation_id>/queue", queue.ConversationQueue.as_view()),
     path("conversations/<id:conversation_id>/steer", steering.ConversationSteers.as_view()),
     path("conversations/<id:conversation_id>/steers/<id:steer_id>", steering.OneSteer.as_view()),
     path("conversations/<id:conversation_id>/stop", conversations.ConversationStop.as_view()),
+    path("usage", usage.OwnUsage.as_view()),
     path("ops/models", model_roles.ModelRoles.as_view()),
     path("ops/models/chat", model_roles.ChatModel.as_view()),
     path("ops/models/embedding", model_roles.EmbeddingModel.as_view()),

@@ -10,8 +10,15 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce, Now
 
-from agents.conversations import questions
-from agents.conversations.models import OPEN_STATUSES, Conversation, Input, InputStatus
+from agents.conversations import branches, endings, gates, questions
+from agents.conversations.branches import Place
+from agents.conversations.models import (
+    OPEN_STATUSES,
+    Conversation,
+    Input,
+    InputKind,
+    InputStatus,
+)
 from agents.definitions import usable
 from agents.definitions.bundling import default_agent_id
 from agents.definitions.models import Agent, AgentVersion, Mode
@@ -23,7 +30,7 @@ from agents.members.models import Member
 from audit import canonical, funnel
 from audit.limits import limit
 from audit.reasons import Action, Reason
-from audit.refusals import FieldProblem, Invalid, NotFound, Refusal
+from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, Refusal
 from tools.effects import claims
 
 MESSAGE_CHARACTERS = limit(
@@ -73,6 +80,7 @@ TOUCHED = Change(
         Conversation.objects.filter(id=marks.uuid("conversation")),
         {
             "agent": marks.uuid("agent"),
+            "active_input": marks.uuid("input"),
             "active_at": Now(),
             "read_position": marks.integer("position"),
             "title": marks.text("title"),
@@ -141,7 +149,7 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
     with another message it raises `Refusal(IDEMPOTENCY_CONFLICT)`. Keys of other members are
     unrelated. Raises `NotFound` for a conversation or agent the member cannot reach, `Invalid`
     for bad fields, `Refusal(BAD_JSON)` for text that cannot be stored, `Refusal(LIMIT_REACHED)`
-    when too many inputs wait.
+    when too many inputs wait, and what `gates` raise.
     """
     _check(message, key)
     if not member.is_active:
@@ -160,15 +168,22 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
             waiting += 1
         if waiting >= MAX_OPEN_INPUTS:
             raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
-        place = Place(conversation.active_input_id)
-        if message.replaces is not None:
-            if waiting:
-                raise Conflict(Reason.TURN_OPEN, branches.BUSY)
-            place, message = _beside(conversation, message.replaces, message)
-        agent = usual.first() if message.agent is None else _named(member, message.agent)
+        place = _place(conversation, message, waiting)
+        named = place.agent if message.agent is None else message.agent
+        agent = usual.first() if named is None else _named(member, named)
         if agent is None or agent.mode != Mode.CHAT:
             raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
-        return _write(member, conversation, agent, Asked(message, place, key))
+        gates.check(member, message.deployment_id)
+        return _write(member, conversation, agent, message, place, key)
+
+
+def compact(*, member: Member, conversation_id: UUID, key: str) -> Accepted:
+    """Have what was said so far summed up, by a run of its own; accepted like a message.
+
+    Raises `Conflict(CONFLICT)` where nothing has been said since the last time.
+    """
+    message = Message("", kind=InputKind.COMPACTION)
+    return accept(member=member, conversation_id=conversation_id, message=message, key=key)
 
 
 def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
@@ -181,7 +196,7 @@ def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
         if conversation is None or not member.is_active:
             raise NotFound()
         stopped = claims.request_stop(conversation.id)
-        queue.end_all(member, conversation.id, Reason.STOPPED)
+        endings.end_all(member, conversation.id, Reason.STOPPED)
         questions.give_up(stopped, actor=member.principal)
         if stopped:
             funnel.record(
@@ -197,7 +212,7 @@ def stop(*, member: Member, conversation_id: UUID) -> list[UUID]:
 
 def _check(message: Message, key: str) -> None:
     faults: list[FieldProblem] = []
-    if not message.text.strip():
+    if not message.text.strip() and message.kind is InputKind.MESSAGE:
         faults.append({"field": "message", "reason": str(Reason.MISSING_FIELD)})
     elif len(message.text) > MESSAGE_CHARACTERS:
         faults.append({"field": "message", "reason": str(Reason.TOO_LONG)})
@@ -217,8 +232,25 @@ def _earlier(row: Input, message: Message) -> Accepted:
     return Accepted(row.id, row.run_id, row.accepted_position, row.status, created=False)
 
 
+def _place(conversation: Conversation, message: Message, waiting: int) -> Place:
+    """Where a new input goes; what is not simply the next one has to wait for the end of a turn."""
+    is_next = message.kind is InputKind.MESSAGE and message.replaces is None
+    if waiting and not is_next:
+        raise Conflict(Reason.TURN_OPEN, branches.BUSY)
+    if message.replaces is not None:
+        return branches.beside(conversation, message.replaces)
+    if not is_next and not branches.has_more_to_sum_up(conversation):
+        raise Conflict(Reason.CONFLICT, "There is nothing to sum up yet.")
+    return Place(conversation.active_input_id)
+
+
 def _write(
-    member: Member, conversation: Conversation, agent: Agent, message: Message, key: str
+    member: Member,
+    conversation: Conversation,
+    agent: Agent,
+    message: Message,
+    place: Place,
+    key: str,
 ) -> Accepted:
     transaction.on_commit(publication.wake_workers)  # before the frames: it is waited for
     input_id, run_id = uuid4(), uuid4()
@@ -228,10 +260,11 @@ def _write(
             Draft(
                 Kind.INPUT_ACCEPTED,
                 {
-                    "kind": "message",
+                    "kind": str(message.kind),
                     "message": message.text,
                     "agent": {"id": str(agent.id), "name": agent.name},
                     "author": {"id": str(member.pk), "name": member.name_shown()},
+                    **place.told(),
                 },
             )
         ],
@@ -244,7 +277,10 @@ def _write(
             conversation_id=conversation.id,
             member_id=member.pk,
             agent_id=agent.id,
-            deployment_id=message.deployment_id,
+            kind=message.kind,
+            parent_id=place.parent_id,
+            replaces_id=place.replaces_id,
+            deployment_id=message.deployment_id or place.deployment_id,
             message=message.text,
             idempotency_key=key,
             body_digest=message.digest,
@@ -256,6 +292,7 @@ def _write(
     TOUCHED.make(
         conversation=conversation.id,
         agent=agent.id,
+        input=input_id,
         position=entry.position,
         title=conversation.title or _title(message.text),
     )
@@ -295,6 +332,7 @@ class Claimed(NamedTuple):
     agent_name: str
     deployment_id: UUID | None
     message: str
+    kind: str
     created_at: datetime
     member_id: int
     member_is_active: bool
@@ -309,7 +347,7 @@ CLAIMED = Prepared(
     Claimed._make,
     lambda marks: Input.objects.filter(run_id=marks.uuid("run")).values_list(
         *("id", "conversation_id", "conversation__deleted_at", "agent_id", "agent__name"),
-        *("deployment_id", "message", "created_at", "member_id", "member__is_active"),
+        *("deployment_id", "message", "kind", "created_at", "member_id", "member__is_active"),
         *("member__username", "member__display_name", "member__time_zone"),
         *("member__plain_speak", "member__compress_tool_results"),
     ),

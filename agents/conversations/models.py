@@ -78,9 +78,7 @@ class Input(models.Model):
     conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="inputs")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     agent = models.ForeignKey("definitions.Agent", on_delete=models.PROTECT, related_name="+")
-    kind = models.CharField(
-        max_length=10, choices=InputKind.choices, default=InputKind.MESSAGE, db_default="message"
-    )
+    kind = models.CharField(max_length=10, choices=InputKind.choices, default=InputKind.MESSAGE)
     parent = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
     replaces = models.ForeignKey(
         "self", null=True, on_delete=models.PROTECT, related_name="+", db_index=False

@@ -44,7 +44,7 @@ _STATUSES: Final[Mapping[Reason, int]] = {
     Reason.UNAVAILABLE: 503,
     Reason.DRAINING: 503,
 }
-_FIELDS: Final = frozenset({"kind", "message", "agent", "deployment", "documents"})
+_FIELDS: Final = frozenset({"kind", "message", "agent", "deployment", "documents", "replaces"})
 
 
 def status(refusal: Refusal) -> int:
@@ -116,15 +116,16 @@ def message(body: Any) -> Message:
     # No document of this member can exist before documents can be uploaded.
     if body.get("documents") not in (None, []):
         faults.append(_fault("documents", Reason.NOT_FOUND))
-    deployment_id: UUID | None = None
-    if body.get("deployment") is not None:
-        try:
-            deployment_id = UUID(str(body["deployment"]))
-        except ValueError:
-            faults.append(_fault("deployment", Reason.INVALID_FIELD))
+    deployment_id = _id(body, "deployment", faults)
+    replaces = _id(body, "replaces", faults)
     if faults:
         raise Invalid(faults)
-    return Message(text=body["message"], agent=body.get("agent"), deployment_id=deployment_id)
+    return Message(
+        text=body["message"],
+        agent=body.get("agent"),
+        deployment_id=deployment_id,
+        replaces=replaces,
+    )
 
 
 def steering(body: Any) -> tuple[UUID, str]:
@@ -143,15 +144,23 @@ def steering(body: Any) -> tuple[UUID, str]:
         faults.append(_fault("message", Reason.INVALID_FIELD))
     elif len(text) > MESSAGE_CHARACTERS:
         faults.append(_fault("message", Reason.TOO_LONG))
-    turn_id: UUID | None = None
-    if "turn_id" in body:
-        try:
-            turn_id = UUID(str(body["turn_id"]))
-        except ValueError:
-            faults.append(_fault("turn_id", Reason.INVALID_FIELD))
+    turn_id = _id(body, "turn_id", faults)
+    if "turn_id" in body and body["turn_id"] is None:
+        faults.append(_fault("turn_id", Reason.INVALID_FIELD))
     if faults or turn_id is None:
         raise Invalid(faults)
     return turn_id, text
+
+
+def _id(body: dict[str, Any], name: str, faults: list[FieldProblem]) -> UUID | None:
+    """The id in a field, None where there is none; what cannot be one is noted."""
+    if body.get(name) is None:
+        return None
+    try:
+        return UUID(str(body[name]))
+    except ValueError:
+        faults.append(_fault(name, Reason.INVALID_FIELD))
+        return None
 
 
 def _fault(field: str, reason: Reason) -> FieldProblem:

@@ -62,7 +62,7 @@ def accept(
     `Conflict(TURN_NOT_LIVE)` unless the turn answers this member under a live lease and nobody
     has asked it to stop.
     """
-    _check(message)
+    check(message)
     if not KEY.fullmatch(key):
         raise Refusal(
             Reason.IDEMPOTENCY_KEY_INVALID, "A key has 1 to 200 printable ASCII characters."
@@ -113,7 +113,7 @@ def edit(*, member: Member, conversation_id: UUID, steer_id: UUID, message: str)
 
     Raises `NotFound`, `Invalid`, and `Conflict(CONFLICT)` when the turn has it already.
     """
-    _check(message)
+    check(message)
     with transaction.atomic():
         steer = _changeable(member, conversation_id, steer_id)
         if steer.message != message:
@@ -145,6 +145,22 @@ def withdraw(*, member: Member, conversation_id: UUID, steer_id: UUID) -> None:
 def rejected(steer_id: UUID, reason: Reason) -> Draft:
     """The frame that says that a steer will not be applied."""
     return Draft(Kind.STEER_REJECTED, {"steer_id": str(steer_id), "reason": str(reason)})
+
+
+def told_before(member: Member, conversation_id: UUID, key: str) -> Accepted | None:
+    """The acceptance a key stands for, if there is one."""
+    rows = Steer.objects.filter(member=member, conversation_id=conversation_id)
+    row: Steer | None = rows.filter(idempotency_key=key).first()
+    return row and Accepted(row.id, row.run_id, row.number, created=False)
+
+
+def check(message: str) -> None:
+    """Raise `Invalid`, or `Refusal(BAD_JSON)` for text that cannot be stored."""
+    canonical.check(message)
+    if not message.strip():
+        raise Invalid([{"field": "message", "reason": str(Reason.TOO_SHORT)}])
+    if len(message) > MESSAGE_CHARACTERS:
+        raise Invalid([{"field": "message", "reason": str(Reason.TOO_LONG)}])
 
 
 def _announce(conversation_id: UUID, turn_id: UUID, steer_id: UUID, message: str) -> int:
@@ -180,11 +196,3 @@ def _change(steer: Steer, **values: Any) -> None:
     for name, value in (pending | values).items():
         setattr(steer, name, value)
     steer.save(update_fields=[*pending, *(values.keys() - pending.keys())])
-
-
-def _check(message: str) -> None:
-    canonical.check(message)
-    if not message.strip():
-        raise Invalid([{"field": "message", "reason": str(Reason.TOO_SHORT)}])
-    if len(message) > MESSAGE_CHARACTERS:
-        raise Invalid([{"field": "message", "reason": str(Reason.TOO_LONG)}])

@@ -118,6 +118,12 @@ def objects(committed_db: None, everybody: dict[str, Person]) -> Iterator[Object
         message="only mornings",
         key=str(uuid.uuid4()),
     )
+    waiting = inputs.accept(
+        member=alice,
+        conversation_id=conversation.id,
+        message=Message("and then?"),
+        key=str(uuid.uuid4()),
+    )
     artifact = writing.create(
         actor=alice,
         draft=writing.Draft("Timetable", "text", "06:40"),
@@ -131,14 +137,16 @@ def objects(committed_db: None, everybody: dict[str, Person]) -> Iterator[Object
             "agent_id": str(agent_id),
             "conversation_id": str(conversation.id),
             "artifact_id": str(artifact),
+            "input_id": str(waiting.input_id),
             "steer_id": str(steer.steer_id),
             "token_id": str(token.id),
             "number": "1",
             "other": "1",
         }
     )
-    # Nobody works it, and a later worker must not find it.
-    RunClaim.objects.filter(run_id=worked.run_id).update(state="settled", settled_at=Now())
+    # Nobody works them, and a later worker must not find them.
+    runs = RunClaim.objects.filter(run_id__in=[worked.run_id, waiting.run_id])
+    runs.update(state="settled", settled_at=Now())
     # A person may have so many tokens at once.
     AccessToken.objects.filter(id=token.id).update(revoked_at=Now())
 

@@ -39,7 +39,8 @@ def test_a_turn_of_somebody_else_cannot_be_told_from_none(
     charlie = everybody["stranger"]
     mine = ask(charlie, "api/conversations", "POST", Probe(201), {})
     ids = {"conversation_id": mine.body.decode()[7:43]}
-    foreign = Input.objects.get(conversation_id=objects.ids["conversation_id"]).run_id
+    inputs = Input.objects.filter(conversation_id=objects.ids["conversation_id"])
+    foreign = inputs.earliest("accepted_position").run_id
     answers = {
         ask(
             charlie,
@@ -52,6 +53,37 @@ def test_a_turn_of_somebody_else_cannot_be_told_from_none(
     }
     assert len(answers) == 1
     assert answers.pop().status == 409
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("inputs", {"kind": "message", "message": "x", "replaces": ""}),
+        ("branch", {"input_id": ""}),
+    ],
+)
+def test_an_input_of_somebody_else_cannot_be_told_from_none(
+    everybody: dict[str, Person],
+    objects: Objects,
+    ask: Callable[..., Seen],
+    path: str,
+    body: dict[str, str],
+) -> None:
+    charlie = everybody["stranger"]
+    mine = ask(charlie, "api/conversations", "POST", Probe(201), {})
+    ids = {"conversation_id": mine.body.decode()[7:43]}
+    answers = {
+        ask(
+            charlie,
+            f"{REST}/{path}",
+            "POST",
+            Probe(422, {name: value or str(input_id) for name, value in body.items()}),
+            ids,
+        )
+        for input_id in (objects.ids["input_id"], uuid.uuid4())
+    }
+    assert len(answers) == 1
+    assert answers.pop().status == 422
 
 
 @pytest.mark.parametrize(

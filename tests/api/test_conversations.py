@@ -41,6 +41,7 @@ def test_a_new_conversation_reads_as_empty(as_alice: Caller, conversation: str) 
         "unread": False,
         "pinned": False,
         "archived": False,
+        "active_input": None,
         "participants": [{"id": found["participants"][0]["id"], "name": "Alice"}],
         "open_turn": None,
     }

@@ -55,6 +55,8 @@ def test_one_acceptance_writes_the_input_the_entry_and_the_run(
         "message": "Hello",
         "agent": {"id": str(bundling.default_agent_id()), "name": "Kaizen"},
         "author": {"id": str(alice.pk), "name": "Alice"},
+        "parent": None,
+        "replaces": None,
     }
     run = RunClaim.objects.get(run_id=accepted.run_id)
     assert (run.lane, run.ordinal, run.state) == (conversation.id, accepted.position, "queued")

@@ -43,7 +43,6 @@ class Migration(migrations.Migration):
             name="kind",
             field=models.CharField(
                 choices=[("message", "Message"), ("compaction", "Compaction")],
-                db_default="message",
                 default="message",
                 max_length=10,
             ),
