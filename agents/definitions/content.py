@@ -18,6 +18,12 @@ PERSONA_CHARACTERS = limit("agent.persona", 20_000, "characters", "Length of an 
 MAX_REFERENCES = limit(
     "agent.references", 50, "count", "Packages, collections or prompts one agent may name."
 )
+DISCOVERIES_ASKED = limit(
+    "agent.discoveries",
+    1_000,
+    "count",
+    "Searches for tools an agent may ask for in one turn; its turns still end at their own bounds.",
+)
 META_BYTES = limit("agent.meta", 4_096, "bytes", "Size of an agent's routing and meta data.")
 
 # Families of tools a definition may ask for; the boundary decides what a turn is offered.
@@ -105,11 +111,14 @@ def _small_object(value: Any) -> bool:
 
 
 def _posture(value: Any) -> bool:
-    if not isinstance(value, dict) or set(value) - {"tools"}:
+    if not isinstance(value, dict) or set(value) - {"tools", "discoveries"}:
         return False
-    tools = value.get("tools", [])
-    return isinstance(tools, list) and all(
-        isinstance(family, str) and family in TOOL_FAMILIES for family in tools
+    tools, discoveries = value.get("tools", []), value.get("discoveries", 1)
+    return (
+        isinstance(tools, list)
+        and all(isinstance(family, str) and family in TOOL_FAMILIES for family in tools)
+        and type(discoveries) is int
+        and 1 <= discoveries <= DISCOVERIES_ASKED
     )
 
 

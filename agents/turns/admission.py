@@ -51,7 +51,8 @@ class Admitted:
 
     `refused` is set when the turn can only be ended; then `connection` is None. `opening` is the
     history for the first model step, where it has been read already. `offered` is the run's whole
-    catalogue, of which every step is offered a part.
+    catalogue, of which every step is offered a part; `discoveries` how many searches for tools the
+    agent asks for, None where it says nothing.
     """
 
     claim: Claim
@@ -71,6 +72,7 @@ class Admitted:
     opening: History | None = None
     message: str = ""
     settings: Settings | None = None
+    discoveries: int | None = None
 
     @property
     def call_subject(self) -> CallSubject:
@@ -163,6 +165,7 @@ def _admit(claim: Claim) -> Admitted:
         past=past,
         message=row.message,
         settings=projecting.settings(chosen, version, deployment.model, offered),
+        discoveries=version.content.get("posture", {}).get("discoveries"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from django.db import InterfaceError, OperationalError
 
-from agents.engine import correction, required
+from agents.engine import bounds, correction, required
 from agents.engine.effects import (
     CallModel,
     Checkpoint,
@@ -47,6 +47,7 @@ from agents.turns.offers import StepOffer
 from agents.turns.steering import Steer, SteersWaiting
 from agents.turns.transcript import History, Transcripts
 from audit.canonical import storable
+from tools.boundary import exposure
 from tools.boundary.contract import ToolCall, ToolKind
 from tools.boundary.memory import RunMemory
 
@@ -272,7 +273,8 @@ class TurnHost:
 
 def _remembered(admitted: Admitted) -> RunMemory:
     """The run's memory, as the workers before left it."""
-    memory = RunMemory(admitted.offered)
+    discoveries = exposure.discoveries(admitted.discoveries, step_ceiling=bounds.MAX_MODEL_STEPS)
+    memory = RunMemory(admitted.offered, discoveries=discoveries)
     for kept in admitted.past.settled:
         memory.observe(kept.facts, kept.model_view, kept.member_view)
     return memory

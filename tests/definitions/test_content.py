@@ -93,6 +93,10 @@ def test_only_an_object_is_a_definition(content: Any) -> None:
         ("posture", {"tools": "artifacts"}),
         ("posture", {"autonomy": "full"}),
         ("posture", {"tools": [["artifacts"]]}),
+        ("posture", {"discoveries": 0}),
+        ("posture", {"discoveries": 1_001}),
+        ("posture", {"discoveries": True}),
+        ("posture", {"discoveries": "4"}),
         ("posture", []),
         ("granted_package_ids", ["a", "a"]),
         ("granted_package_ids", ["a"] * 51),
@@ -115,7 +119,7 @@ def test_bounds_are_reached_but_not_passed() -> None:
         "persona": "x" * 20_000,
         "description": "x" * 500,
         "prompt_ids": [f"p{n}" for n in range(50)],
-        "posture": {"tools": ["artifacts"]},
+        "posture": {"tools": ["artifacts"], "discoveries": 9},
     }
     assert definition.checked(content)["name"] == "x" * 100
 

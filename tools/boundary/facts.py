@@ -33,8 +33,8 @@ class CallFacts:
 
     @property
     def failed(self) -> bool:
-        """Whether the call ran, or was refused as a repeat, and did not succeed."""
-        return self.outcome in ("error", "timeout")
+        """Whether the tool ran and did not succeed."""
+        return self.outcome in ("error", "timeout") and not self.denial
 
 
 def of(outcome: ToolOutcome) -> CallFacts:

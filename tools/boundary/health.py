@@ -22,7 +22,7 @@ class HealthTally:
 
     def observe(self, facts: CallFacts) -> None:
         """Count a failure of the tool's own domain that really ran."""
-        if facts.failed and facts.failure_domain == "tool" and not facts.repeat:
+        if facts.failed and facts.failure_domain == "tool":
             self._failures.setdefault(facts.tool, []).append(facts.arguments_digest)
 
     @property
