@@ -126,11 +126,11 @@ class OneApproval(Door):
 
 
 class ApprovalWithdrawal(Door):
-    """Taking a call back."""
+    """Taking a question back."""
 
     @operation(
         Operation("approvals_withdraw", TAG, Effect.WRITE),
-        summary="Take a call back that has not been made; a repeat changes nothing.",
+        summary="Take a question back before it is decided; a repeat changes nothing.",
         answer=ApprovalDecided,
     )
     def post(self, call: Call, approval_id: UUID) -> Any:

@@ -35,7 +35,7 @@ def decide(
 
 
 def withdraw(*, member: Member, approval_id: UUID) -> Approval:
-    """Take a call back that has not been made; raises as `tools.boundary.approvals.withdraw`."""
+    """Take a question back; raises as `tools.boundary.approvals.withdraw`."""
     return approvals.withdraw(member=member, approval_id=approval_id, tell=show)
 
 

@@ -68,6 +68,7 @@ def asked_about(
     *arguments: dict[str, Any],
     conversation_id: UUID | None = None,
     watched: bool = True,
+    target: Target | None = None,
 ) -> Asked:
     """A run that waits for its member's decision about `create_artifact` calls, by default one."""
     stream = conversation_id or inputs.open_conversation(member=member).id
@@ -84,7 +85,7 @@ def asked_about(
     with transaction.atomic():
         assert claims.park(claim.run_id, claim.fence)
         rows = [
-            approvals.stage(identity, staging(identity, f"call-{number}", each))
+            approvals.stage(identity, staging(identity, f"call-{number}", each, target=target))
             for number, each in enumerate(arguments or (PLAN,))
         ]
     return Asked(member, identity, queue, rows)

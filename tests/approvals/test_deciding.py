@@ -125,16 +125,16 @@ def test_a_question_that_has_time_is_left_alone(asked: Asked) -> None:
     assert (asked.state, asked.claim.state) == ("pending", "waiting")
 
 
-def test_an_approved_call_can_be_taken_back_until_it_is_made(asked: Asked) -> None:
-    decide(asked)
+def test_a_question_can_be_taken_back_until_it_is_decided(asked: Asked) -> None:
     row = decisions.withdraw(member=asked.member, approval_id=asked.row.id)
-    assert row.state == "withdrawn"
+    assert (row.state, asked.claim.state) == ("withdrawn", "queued")
     again = decisions.withdraw(member=asked.member, approval_id=asked.row.id)
     assert again.decided_at == row.decided_at
     with pytest.raises(Conflict) as refused:
         decide(asked)
     assert refused.value.reason is Reason.APPROVAL_SETTLED
-    assert [frame["outcome"] for frame in settled_frames(asked)] == ["approved", "withdrawn"]
+    assert [frame["outcome"] for frame in settled_frames(asked)] == ["withdrawn"]
+    assert rows_of(asked) == [(asked.member.principal, "cancelled", "member_denied")]
 
 
 def test_a_run_goes_on_when_all_its_questions_are_answered(alice: Member) -> None:

@@ -185,10 +185,10 @@ def decide(
 
 
 def withdraw(*, member: Person, approval_id: UUID, tell: Tell) -> Approval:
-    """Take a call back that has not been made yet; it settles as denied by the member.
+    """Take a question back before it is decided; its call settles as denied by the member.
 
-    Repeating it answers the same. Raises `NotFound`, or `Conflict(APPROVAL_SETTLED)` when the call
-    was denied, has expired or is being made.
+    Repeating it answers the same. Raises `NotFound`, or `Conflict` with `APPROVAL_EXPIRED` or
+    `APPROVAL_SETTLED` when it was decided: an approved call is taken back by stopping the run.
     """
     with transaction.atomic():
         row, is_open = _held(member, approval_id)
@@ -197,7 +197,7 @@ def withdraw(*, member: Person, approval_id: UUID, tell: Tell) -> Approval:
         settled = is_open and _changed(
             f"""
             UPDATE boundary_approval SET state = 'withdrawn', decided_at = clock_timestamp()
-             WHERE id = %s AND state IN ('unasked', 'pending', 'approved')
+             WHERE id = %s AND state IN ('unasked', 'pending')
                AND (expires_at IS NULL OR expires_at > clock_timestamp())
             RETURNING {COLUMNS}
             """,

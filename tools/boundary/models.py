@@ -12,7 +12,7 @@ from tools.boundary.querysets import ApprovalQuerySet
 class ApprovalState(models.TextChoices):
     """pending -> approved -> consumed, or one of the ends; unasked -> answered.
 
-    An approved call may still be withdrawn or expire until it is consumed. A call of a run that
+    An approved call may still expire or be superseded until it is consumed. A call of a run that
     nobody watches is unasked; once its member has answered, it is staged anew as another row.
     """
 
