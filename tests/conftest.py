@@ -15,6 +15,7 @@ from django.db import connections
 
 from agents.members import accounts, roles
 from agents.members.models import Member
+from tests import canaries
 from tests.requirements import Collector
 from tests.stack import Stack
 
@@ -112,17 +113,23 @@ def otto(make_member: Callable[..., Member]) -> Member:
 
 @pytest.fixture(scope="session")
 def stack(
-    pytestconfig: pytest.Config, django_db_setup: None, django_db_blocker: Any
+    pytestconfig: pytest.Config,
+    django_db_setup: None,
+    django_db_blocker: Any,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Stack]:
     """Web, turn worker and scripted model as real processes on the test database."""
     with django_db_blocker.unblock():
         database = connections["default"].settings_dict
         running = Stack.for_database(database, redis_url=django_settings.REDIS_URL)
+        running.environment |= canaries.ENVIRONMENT
+        running.log = tmp_path_factory.mktemp("stack") / "log"
         running.start()
     pytestconfig.stash[STACK] = running
     yield running
     del pytestconfig.stash[STACK]
     running.stop()
+    assert canaries.found_in(running.log.read_text(errors="replace")) == []
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
@@ -55,6 +56,7 @@ class Stack:
     url: str = ""
     port: int = 0
     model_port: int = 0
+    log: Path | None = None  # where everything that is logged is kept as well
 
     @classmethod
     def for_database(cls, database: dict[str, Any], *, redis_url: str) -> Self:
@@ -181,9 +183,24 @@ class Stack:
         return Person(member, member.username, PASSWORD, token)
 
     def _spawn(self, name: str, arguments: list[str], **environment: str) -> None:
-        self.processes[name] = subprocess.Popen(
-            [sys.executable, *arguments], cwd=ROOT, env={**self.environment, **environment}
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            env={**self.environment, **environment},
+            stderr=subprocess.PIPE if self.log else None,
         )
+        self.processes[name] = process
+        if process.stderr is not None:
+            threading.Thread(target=self._keep_log, args=[process.stderr], daemon=True).start()
+
+    def _keep_log(self, lines: IO[bytes]) -> None:
+        """Copy what a process logs to the kept log, and on to where it would have gone."""
+        assert self.log is not None, "processes are read only for a log"
+        with self.log.open("ab") as kept:
+            for line in lines:
+                kept.write(line)
+                kept.flush()
+                os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, line)
 
 
 def url_of(database: dict[str, Any]) -> str:
