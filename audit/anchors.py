@@ -48,23 +48,26 @@ def take(*, using: str = "default") -> Heads | None:
     anchor. Raises `HeadMissing`, and `OSError` for an anchor file that cannot be written.
     """
     with transaction.atomic(using=using):
-        with connections[using].cursor() as cursor:
-            cursor.execute(READ_HEADS)
-            rows = cursor.fetchall()
-        if [chain for _, chain, _, _ in rows] != list(range(CHAINS)):
-            raise HeadMissing("an audit chain has no head")
-        heads = Heads(
-            at=rows[0][0], places=tuple((sequence, hash_) for _, _, sequence, hash_ in rows)
-        )
-        places = [list(place) for place in heads.places]
+        now = heads(using=using)
+        places = [list(place) for place in now.places]
         last = Anchor.objects.using(using).first()
         if last is not None and last.heads == places:
             return None
         # First outside: when that fails the row is not there either, and the next try says it
         # again.
-        say(heads)
-        Anchor.objects.using(using).create(at=heads.at, heads=places)
-    return heads
+        say(now)
+        Anchor.objects.using(using).create(at=now.at, heads=places)
+    return now
+
+
+def heads(*, using: str = "default") -> Heads:
+    """Where all chains end now. Raises `HeadMissing`."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(READ_HEADS)
+        rows = cursor.fetchall()
+    if [chain for _, chain, _, _ in rows] != list(range(CHAINS)):
+        raise HeadMissing("an audit chain has no head")
+    return Heads(at=rows[0][0], places=tuple((sequence, hash_) for _, _, sequence, hash_ in rows))
 
 
 def say(heads: Heads) -> None:

@@ -253,6 +253,9 @@ class Action(StrEnum):
     TASK_RUN_STARTED = auto()
     TASK_RUN_ENDED = auto()
 
+    # Rows of the audit left the house as a file.
+    AUDIT_EXPORTED = auto()
+
     # A page or call was refused for missing rights; recorded where guessing must leave a trace.
     ACCESS_DENIED = auto()
 

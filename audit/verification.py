@@ -83,7 +83,7 @@ def verify(*, outside: Iterable[anchors.Heads] = (), using: str = "default") -> 
     meanwhile do not disturb: everything is read from one snapshot.
     """
     report = Report()
-    with _one_snapshot(using):
+    with one_snapshot(using):
         heads = {
             head.chain: Place(head.sequence, head.hash)
             for head in ChainHead.objects.using(using).all()
@@ -170,7 +170,7 @@ def _says_what_it_hashes(event: AuditEvent) -> bool:
 
 
 @contextmanager
-def _one_snapshot(using: str) -> Iterator[None]:
+def one_snapshot(using: str) -> Iterator[None]:
     """A read-only repeatable-read transaction, or the caller's own where one is open."""
     if connections[using].in_atomic_block:
         yield

@@ -114,6 +114,8 @@ TEMPLATES = [
 ]
 # Answers with every declared limit; the page that shows them lies below what declares them.
 LIMITS_SHOWN = "kaizen.limits.shown"
+# Answers with what a turn did, without content; the explorer of the audit lies below turns.
+RUN_FACTS = "agents.turns.facts.of_run"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
