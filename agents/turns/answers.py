@@ -116,7 +116,7 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
     """
     kind, status, outcome = TERMINAL_KINDS[effect.terminal]
     data: dict[str, Any] = {
-        "reason": effect.reason or None,
+        "reason": words.visible(effect.reason) if effect.reason else None,
         "usage": spent.report(admitted.connection),
     }
     if effect.reason:
