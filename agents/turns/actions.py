@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agents.journal.frames import Kind
 from agents.journal.models import Entry
+from audit.reasons import Reason
 from tools.boundary.contract import ToolDescriptor, ToolKind, ToolOutcome
 
 Json = dict[str, Any]
@@ -23,7 +24,8 @@ class Action:
     """One settled call. `told` is what its card says, `payload` what the model read.
 
     `targets` are the files it said it would write; `is_repeat` that one of them, or the artifact
-    it names, had been kept earlier in the turn.
+    it names, had been kept earlier in the turn; `is_unknown` that nobody knows whether it was
+    done.
     """
 
     label: str
@@ -33,6 +35,7 @@ class Action:
     payload: Json = field(default_factory=dict)
     targets: tuple[str, ...] = ()
     is_repeat: bool = False
+    is_unknown: bool = False
 
     @property
     def is_failed_write(self) -> bool:
@@ -56,6 +59,10 @@ class Actions:
         self.last: Action | None = None
         self.saved: list[Saved] = []
 
+    def steered(self) -> None:
+        """The member spoke: what comes now answers that, whatever had failed before."""
+        self.last = None
+
     def note(self, outcome: ToolOutcome, descriptor: ToolDescriptor | None) -> None:
         """A call settled."""
         arguments = outcome.call.arguments or {}
@@ -65,6 +72,7 @@ class Actions:
             outcome=outcome.outcome,
             is_write=descriptor is not None and descriptor.kind is ToolKind.WRITE,
             told=_message(outcome.member_view),
+            is_unknown=outcome.ends_turn is Reason.AMBIGUOUS_WRITE,
             model_view=outcome.model_view,
             arguments=arguments,
             targets=_names(arguments.get(field_name)) if field_name else (),
@@ -80,6 +88,8 @@ class Actions:
                 started[entry.data["call_id"]] = entry
             elif entry.kind == Kind.TOOL_ENDED and entry.data["call_id"] in started:
                 self._replay(started[entry.data["call_id"]], entry)
+            elif entry.kind == Kind.STEER_APPLIED:
+                self.steered()
             self._keep(entry.kind, entry.data)
 
     def _replay(self, started: Entry, ended: Entry) -> None:
@@ -89,6 +99,7 @@ class Actions:
             outcome=ended.data["outcome"],
             is_write=started.data.get("kind") == ToolKind.WRITE,
             told=_message(ended.data.get("result") or {}),
+            is_unknown=ended.hidden.get("ends_turn") == Reason.AMBIGUOUS_WRITE,
             model_view=ended.hidden.get("model_view", ""),
             arguments=arguments,
             targets=(),
@@ -97,7 +108,7 @@ class Actions:
     def _add(
         self, *, model_view: str, arguments: Json, targets: tuple[str, ...], **of: Any
     ) -> None:
-        kept = {saved.id for saved in self.saved if saved.id} | {each.name for each in self.saved}
+        kept = {name for saved in self.saved for name in (saved.id, saved.name) if name}
         named = {*targets, *(value for value in arguments.values() if isinstance(value, str))}
         self.last = Action(
             payload=_object(model_view), targets=targets, is_repeat=bool(kept & named), **of

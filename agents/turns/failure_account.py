@@ -33,6 +33,8 @@ _SERIALISED: Final = re.compile(r"""^[\[{(<]|["']\s*:\s|\{["']|\\n|^Traceback"""
 
 def account(action: Action) -> str:
     """One or two sentences about a failed write, the cause on the same line."""
+    if action.is_unknown:
+        return f"It is unknown whether {_subject(action)} was done. Check it before you retry."
     if action.outcome == "denied":
         return f"{_subject(action)} was not done. {_sentence(_line(action.told))}".rstrip()
     return f"{_statement(action)}: {cause(action.payload) or WITHOUT_CAUSE}".rstrip(".") + "."

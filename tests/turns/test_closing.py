@@ -171,6 +171,20 @@ def test_the_guardrails_have_the_last_word() -> None:
     assert kept.data["text"] == "The key is [redacted]"
 
 
+@pytest.mark.req("NRM-006")
+def test_an_unknown_outcome_is_not_told_as_a_failure() -> None:
+    said = failure_account.account(action(is_unknown=True, payload={"error": "interrupted"}))
+    assert said == (
+        "It is unknown whether “Saving an artifact” was done. Check it before you retry."
+    )
+
+
+def test_what_is_said_to_a_steer_is_left_to_the_model() -> None:
+    after = closing(action())
+    after.actions.steered()
+    assert normaliser.normalise("It is four.", after) == "It is four."
+
+
 def test_actions_are_read_from_outcomes() -> None:
     actions = Actions()
     call = ToolCall("1", 1, 0, "x", {"artifact_id": "a-1"})
