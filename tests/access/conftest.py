@@ -26,6 +26,7 @@ from artifacts import writing
 from artifacts.models import Artifact
 from tests.access import routes
 from tests.access.entries import Probe
+from tests.approvals.asking import asked_about
 from tools.effects.models import RunClaim
 
 BACKEND = "agents.members.backends.ThrottledModelBackend"
@@ -137,6 +138,7 @@ def objects(committed_db: None, everybody: dict[str, Person]) -> Iterator[Object
             "agent_id": str(agent_id),
             "conversation_id": str(conversation.id),
             "artifact_id": str(artifact),
+            "approval_id": str(asked_about(alice).row.id),
             "input_id": str(waiting.input_id),
             "steer_id": str(steer.steer_id),
             "token_id": str(token.id),

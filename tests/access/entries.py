@@ -24,6 +24,7 @@ _CONTENT = {"name": "Ferry", "persona": "Help."}
 _MESSAGE = {"kind": "message", "message": "hello"}
 _INPUT = {"input_id": "00000000-0000-4000-8000-000000000000"}
 _STEER = {"message": "hello", "turn_id": "00000000-0000-4000-8000-000000000000"}
+_DECISION = {"decision": "approve", "digest": "sha256:0"}
 
 # Routes of the REST door that name objects, by method.
 REST: Final[dict[str, dict[str, Probe]]] = {
@@ -36,6 +37,9 @@ REST: Final[dict[str, dict[str, Probe]]] = {
     "api/agents/<id:agent_id>/versions": {"GET": Probe(200)},
     "api/agents/<id:agent_id>/versions/<number:number>": {"GET": Probe(200)},
     "api/agents/<id:agent_id>/versions/<number:number>/diff/<number:other>": {"GET": Probe(200)},
+    "api/approvals/<id:approval_id>": {"GET": Probe(200), "POST": Probe(409, _DECISION)},
+    "api/approvals/<id:approval_id>/withdraw": {"POST": Probe(200)},
+    "api/approvals/<id:approval_id>/answer": {"POST": Probe(409)},
     "api/artifacts/<id:artifact_id>": {"GET": Probe(200)},
     "api/artifacts/<id:artifact_id>/download": {
         "GET": Probe(200, accept="application/octet-stream")
@@ -79,6 +83,7 @@ PAGES: Final[dict[str, dict[str, Probe]]] = {
 ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "api/tokens": frozenset({"GET", "POST"}),
     "api/agents": frozenset({"GET", "POST"}),
+    "api/approvals": frozenset({"GET"}),
     "api/artifacts": frozenset({"GET"}),
     "api/conversations": frozenset({"GET", "POST"}),
     "api/me": frozenset({"GET", "PATCH"}),
