@@ -91,6 +91,7 @@ class Asking:
         self._pending = pending
         self._spent = spent
         self._has_spoken = False
+        self._showing = _Showing(live, (), owed=False)
         self._prompt = ""
 
     async def ask(
@@ -109,18 +110,20 @@ class Asking:
         await self._afforded(request)
         self.step = effect.step
         rules = correction.rules(offers_tools=bool(offer.tools))
-        showing = _Showing(self._live, rules, owed=bool(owed))
+        showing = self._showing = _Showing(self._live, rules, owed=bool(owed))
         completed = await self._stream(request, showing)
-        showing.add(self._guard.ended("text"))
-        self._live.add("thinking", self._guard.ended("thinking"))
+        self.cut_short()
         self.step = 0
         self._spent.add(completed.usage)
         self._pending.model_calls.append(ModelCallEnded(effect.step, completed))
         sample = Sample(completed, showing.withheld, rules)
-        usage = completed.usage
-        used = usage.prompt_tokens + usage.completion_tokens if usage else 0
-        self._guard.answered(tokens=used, blank=sample.is_blank)
+        self._guard.answered(blank=sample.is_blank)
         return sample
+
+    def cut_short(self) -> None:
+        """The answer is over, or given up: what the guardrails still held of it goes out."""
+        self._showing.add(self._guard.ended("text"))
+        self._live.add("thinking", self._guard.ended("thinking"))
 
     async def _afforded(self, request: ModelRequest) -> None:
         """Raise `Tripped` when a budget has no room for the request."""

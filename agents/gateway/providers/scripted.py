@@ -216,7 +216,8 @@ async def _complete(request: web.Request) -> web.StreamResponse:
     if whole is not None:
         return whole
     answer = await _stream(request, body, step)
-    state.forget(raw)
+    if not any(isinstance(directive, script.Fault) for directive in step):
+        state.forget(raw)
     return answer
 
 
