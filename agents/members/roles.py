@@ -16,6 +16,7 @@ PERMISSIONS: Final[dict[str, tuple[str, ...]]] = {
     OPERATOR: (
         "audit.view_anchor",
         "audit.view_auditevent",
+        "boundary.view_familypolicy",
         "gateway.view_deployment",
         "gateway.view_modelcall",
         "gateway.view_modelrole",
@@ -24,6 +25,8 @@ PERMISSIONS: Final[dict[str, tuple[str, ...]]] = {
         "audit.view_anchor",
         "audit.view_auditevent",
         "auth.view_group",
+        "boundary.change_familypolicy",
+        "boundary.view_familypolicy",
         "definitions.view_agent",
         "definitions.view_agentversion",
         "gateway.add_deployment",

@@ -125,6 +125,7 @@ ADMINISTRATION: Final[dict[str, frozenset[str]]] = {
     "admin/audit/auditevent/": frozenset({"administrator", "operator"}),
     "admin/audit/anchor/": frozenset({"administrator", "operator"}),
     "admin/auth/group/": frozenset({"administrator"}),
+    "admin/boundary/familypolicy/": frozenset({"administrator", "operator"}),
     "admin/definitions/agent/": frozenset({"administrator"}),
     "admin/definitions/agentversion/": frozenset({"administrator"}),
     "admin/gateway/deployment/": frozenset({"administrator", "operator"}),

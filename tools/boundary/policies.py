@@ -1,5 +1,6 @@
 """What administrators decide about families of tools."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from django.db import connection, transaction
@@ -19,6 +20,33 @@ UNDECIDED: Final = PolicyMode.ON
 def families() -> tuple[str, ...]:
     """The families that registered tools belong to, sorted."""
     return tuple(sorted({registry.resolve(name).family for name in ENTRIES}))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One family as administrators see it: what is decided and the tools it holds."""
+
+    family: str
+    mode: PolicyMode
+    tools: tuple[str, ...]
+    always_asks: bool
+
+
+def lines() -> list[Line]:
+    """Every family, decided or not, in order."""
+    decided = dict(FamilyPolicy.objects.values_list("family", "mode"))
+    found = []
+    for family in families():
+        held = [tool for tool in map(registry.resolve, ENTRIES) if tool.family == family]
+        found.append(
+            Line(
+                family,
+                PolicyMode(decided.get(family, UNDECIDED)),
+                tuple(tool.label for tool in held),
+                any(tool.tier is Tier.SENSITIVE for tool in held),
+            )
+        )
+    return found
 
 
 def mode_of(family: str) -> PolicyMode:
