@@ -53,6 +53,8 @@ def beside(conversation: Conversation, replaces: UUID) -> Place:
 
 def has_more_to_sum_up(conversation: Conversation) -> bool:
     """Whether anything was asked on the active branch since it was summed up last."""
+    if conversation.active_input_id is None:
+        return False
     active = Input.objects.filter(id=conversation.active_input_id)
     return active.exclude(kind=InputKind.COMPACTION).exists()
 

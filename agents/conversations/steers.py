@@ -151,7 +151,9 @@ def told_before(member: Member, conversation_id: UUID, key: str) -> Accepted | N
     """The acceptance a key stands for, if there is one."""
     rows = Steer.objects.filter(member=member, conversation_id=conversation_id)
     row: Steer | None = rows.filter(idempotency_key=key).first()
-    return row and Accepted(row.id, row.run_id, row.number, created=False)
+    if row is None:
+        return None
+    return Accepted(row.id, row.run_id, row.number, created=False)
 
 
 def check(message: str) -> None:

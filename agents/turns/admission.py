@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from agents.conversations import inputs
 from agents.conversations.inputs import Claimed
-from agents.conversations.models import InputStatus
+from agents.conversations.models import InputKind, InputStatus
 from agents.definitions.models import AgentVersion
 from agents.engine import required
 from agents.engine.controllers.host import HOST_PROTOCOL
@@ -70,6 +70,7 @@ class Admitted:
     past: Past = field(default_factory=Past)
     refused: Reason | None = None
     opening: History | None = None
+    kind: str = InputKind.MESSAGE
     message: str = ""
     settings: Settings | None = None
     discoveries: int | None = None
@@ -163,6 +164,7 @@ def _admit(claim: Claim) -> Admitted:
         ),
         offered=offered,
         past=past,
+        kind=row.kind,
         message=row.message,
         settings=projecting.settings(chosen, version, deployment.model, offered),
         discoveries=version.content.get("posture", {}).get("discoveries"),

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from enum import Enum
 
+from agents.conversations.models import InputKind
 from agents.engine import bounds
 from agents.engine.controllers.host import Controller
 from agents.engine.controllers.tomo import Tomo
@@ -11,6 +12,7 @@ from agents.engine.effects import Settle, Terminal, Wait
 from agents.engine.events import Event
 from agents.guardrails.facts import Tripped
 from agents.journal.offloading import in_database
+from agents.turns import compaction
 from agents.turns.admission import Admitted
 from agents.turns.host import TurnHost
 from agents.turns.inactivity import Silence
@@ -39,6 +41,7 @@ class DrivenTurn:
         self, admitted: Admitted, publisher: LivePublisher, transcripts: Transcripts
     ) -> None:
         self.admitted = admitted
+        self._transcripts = transcripts
         self._silence = Silence(lambda: self.interrupt(Interruption.SILENCE))
         self.host = TurnHost(admitted, publisher, transcripts, self._silence)
         self._controller: Controller = Tomo()
@@ -80,6 +83,9 @@ class DrivenTurn:
     async def _work(self) -> None:
         if self.admitted.refused is not None:
             await self.host.settle(refusal(self.admitted.refused))
+            return
+        if self.admitted.kind == InputKind.COMPACTION:
+            await compaction.run(self.admitted, self._transcripts)
             return
         left_s = bounds.WALL_SECONDS - self.admitted.past.worked_s
         events: tuple[Event, ...] = self.admitted.past.events

@@ -35,11 +35,21 @@ from agents.guardrails.chain import Guard
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.journal.offloading import in_database, to_its_end
-from agents.turns import answers, normaliser, offers, parking, recovery, steering, toolcalls
+from agents.turns import (
+    answers,
+    compaction,
+    normaliser,
+    offers,
+    parking,
+    recovery,
+    steering,
+    toolcalls,
+)
 from agents.turns.admission import Admitted
 from agents.turns.answers import Pending, Spent
 from agents.turns.asking import Asking, Sample, payload_of
 from agents.turns.batches import Batches
+from agents.turns.compaction import NotSummedUp
 from agents.turns.inactivity import Silence
 from agents.turns.live import LivePublisher, LiveTurn
 from agents.turns.normaliser import Closing
@@ -51,6 +61,7 @@ from tools.boundary import exposure
 from tools.boundary.contract import ToolCall, ToolKind
 from tools.boundary.memory import RunMemory
 
+ANSWERS: Final = (Terminal.COMPLETED, Terminal.SALVAGED)  # ends that take the last sample
 SETTLE_PAUSES_S: Final = (0.2, 1.0)  # before an answer is written again over a new connection
 
 
@@ -74,6 +85,8 @@ class TurnHost:
         self._transcripts = transcripts
         self._history = admitted.opening
         self._is_fresh = admitted.opening is not None
+        self._may_sum_up = True
+        self._silence = silence
         self._memory = _remembered(admitted)
         self._guard = _guarded(admitted)
         self._asking = Asking(admitted, self.live, self._guard, silence, self.pending, self.spent)
@@ -90,14 +103,30 @@ class TurnHost:
         """
         self._accept()
         taken: list[Steer] = []
-        if not self._is_fresh or self._history is None or self._history.is_told:
-            self._history, taken = await to_its_end(self._at_boundary)
-        self._is_fresh = False
-        return Checkpointed(taken=len(taken))
+        history = self._history
+        if not self._is_fresh or history is None or history.is_told:
+            read, taken = await to_its_end(self._at_boundary)
+            history = read
+        self._history, self._is_fresh = history, False
+        crowded = self._may_sum_up and history.is_crowded
+        return Checkpointed(taken=len(taken), crowded=crowded)
 
     async def compact(self, effect: Compact) -> Compacted:
-        """Replace older history by a summary."""
-        return Compacted(done=False)
+        """Replace older history by a summary. Where there is none the oldest is left out instead,
+        and the turn does not ask again.
+        """
+        self._silence.excused(compaction.SUMMARY_S)
+        try:
+            draft = await compaction.sum_up(
+                self.admitted, self._transcripts, self.spent, step=effect.step, by="automatic"
+            )
+        except NotSummedUp:
+            self._may_sum_up = False
+            return Compacted(done=False)
+        await to_its_end(answers.commit, self.admitted, self.pending.take(), [draft])
+        self._silence.seen()
+        self._history = None
+        return Compacted()
 
     async def call_model(self, effect: CallModel) -> ModelAnswered:
         """One model request, streamed live; its drafts wait for what the controller decides."""
@@ -118,7 +147,7 @@ class TurnHost:
     async def run_tools(self, effect: RunTools | RejectTools) -> BatchSettled | BatchParked:
         """Commit the calls, then settle each exactly once, or park what needs a person."""
         self._accept()
-        settled = {}
+        settled, waited = {}, False
         if all(call.call_id in self._calls for call in effect.calls):
             calls = [self._calls[call.call_id] for call in effect.calls]
             if isinstance(effect, RunTools):
@@ -129,11 +158,11 @@ class TurnHost:
             batch = await in_database(
                 recovery.batch, self.live.turn_id, effect.step, self.admitted.offered
             )
-            calls, offer = list(batch.calls), batch.offer
+            calls, offer, waited = list(batch.calls), batch.offer, batch.waited
             settled = {call_id: toolcalls.settled(kept) for call_id, kept in batch.settled.items()}
         if isinstance(effect, RejectTools):
             return await self.batches.reject(effect.step, calls, offer, settled)
-        return await self.batches.run(effect.step, calls, offer, settled)
+        return await self.batches.run(effect.step, calls, offer, settled, waited=waited)
 
     async def settle(self, effect: Settle) -> Checkpointed | None:
         """Write the terminal with everything pending; the last live text goes out before it.
@@ -143,7 +172,8 @@ class TurnHost:
         connection is tried again: an answer once given should not be asked for twice. A commit
         whose reply was lost shows itself as `LeaseLost` the second time.
         """
-        self._accept()
+        if effect.terminal in ANSWERS:
+            self._accept()
         await self._publisher.drained()
         while True:
             try:
@@ -162,6 +192,7 @@ class TurnHost:
         """After a stop: the text shown so far stays in the trace, out of the model's history."""
         if self._asking.step:
             self.pending.model_calls.append(ModelCallEnded(self._asking.step, None))
+            self._asking.cut_short()
         self._withheld = None
         self._draft_texts(self._asking.step, excluded=True)
 
@@ -197,6 +228,7 @@ class TurnHost:
             return history, []
         for steer in taken:
             self._guard.steered(steer.message)
+        self.admitted.past.actions.steered()
         answers.commit(self.admitted, self.pending.take(), steers=taken)
         return self.admitted.history(self._transcripts), taken
 

@@ -5,6 +5,7 @@ fetched. Runs form a tree by what their inputs follow on; a model sees the way f
 its run. Runs stay together in that order, whatever was queued meanwhile.
 """
 
+import sys
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from agents.turns.window import (
     characters_of,
     estimate,
     is_full,
+    is_worth_it,
 )
 from audit.reasons import Reason
 
@@ -51,14 +53,15 @@ Message = dict[str, Any]
 class RunMessages:
     """One run's part of the conversation.
 
-    `before` is the run it follows on. Where `summary` is set it stands for everything before this
-    run's messages. `told` holds steers accepted for the run and not yet settled.
+    `before` is the run it follows on. `messages` are what was asked and said, `results` the
+    results of calls. Where `summary` is set it stands for everything before this run's messages.
+    `told` holds steers accepted for the run and not yet settled.
     """
 
     before: Optional["RunMessages"] = None
     messages: list[Message] = field(default_factory=list)
     step: int = 0
-    unanswered: dict[str, None] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)
     told: set[str] = field(default_factory=set)
     summary: str | None = None
 
@@ -74,8 +77,7 @@ class RunMessages:
             case Kind.TOOL_STARTED:
                 return self._add_call(data, private)
             case Kind.TOOL_ENDED:
-                self.unanswered.pop(data["call_id"], None)
-                self.messages.append(_tool_message(data["call_id"], private["model_view"]))
+                self.results[data["call_id"]] = private["model_view"]
                 return len(private["model_view"])
             case Kind.STEER_ACCEPTED:
                 self.told.add(data["steer_id"])
@@ -85,7 +87,7 @@ class RunMessages:
                 self.told.discard(data["steer_id"])
                 return self._say("user", private["message"])
             case Kind.COMPACTION:
-                return self._sum_up(private["summary"])
+                return self.sum_up(private["summary"])
             case Kind.QUEUE_CHANGED if "message" in private:
                 self.messages[:1] = [{"role": "user", "content": private["message"]}]
                 return len(private["message"])
@@ -97,11 +99,10 @@ class RunMessages:
         self.messages.append({"role": role, "content": text})
         return len(text)
 
-    def _sum_up(self, summary: str) -> int:
+    def sum_up(self, summary: str) -> int:
         """From here on the summary stands for all that was said, but not for what was asked."""
         self.summary = summary
         self.messages = [message for message in self.messages if message["role"] == "user"]
-        self.unanswered = {}
         return len(summary)
 
     def _add_call(self, data: Any, private: Any) -> int:
@@ -117,19 +118,19 @@ class RunMessages:
                 "function": {"name": data["name"], "arguments": private["arguments"]},
             }
         )
-        self.unanswered[data["call_id"]] = None
         return len(private["arguments"])
 
     def complete(self) -> list[Message]:
-        """The run's messages with a stand-in result for every call that never got one."""
-        if not self.unanswered:
-            return self.messages
+        """The run's messages, each call followed by its result in the order of the calls.
+
+        A call that never got one has a stand-in, which is nowhere kept.
+        """
         messages: list[Message] = []
         for message in self.messages:
             messages.append(message)
             for call in message.get("tool_calls", ()):
-                if call["id"] in self.unanswered:
-                    messages.append(_tool_message(call["id"], INTERRUPTED))
+                result = self.results.get(call["id"], INTERRUPTED)
+                messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
         return messages
 
 
@@ -203,12 +204,23 @@ class Transcripts:
                 self._forget(conversation_id)
         return found
 
-    def messages(
-        self, conversation_id: UUID, run_id: UUID, *, budget_characters: int
-    ) -> list[Message]:
-        """The messages of `history` alone."""
-        found = self.history(conversation_id, run_id, budget_characters=budget_characters)
-        return found.messages
+    def whole(self, conversation_id: UUID, run_id: UUID) -> list[Message]:
+        """All that was said on the run's branch since it was summed up last, however long."""
+        transcript = self._transcript(conversation_id)
+        with transcript.lock:
+            transcript.read_on(conversation_id)
+            return _history(transcript.runs[run_id], sys.maxsize).messages
+
+    def summed_up(
+        self, conversation_id: UUID, run_id: UUID, summary: str, *, budget_characters: int
+    ) -> History:
+        """What `history` would be if the run were summed up like this."""
+        transcript = self._transcript(conversation_id)
+        with transcript.lock:
+            mine = transcript.runs[run_id]
+            copy = RunMessages(before=mine.before, messages=list(mine.messages))
+            copy.sum_up(summary)
+            return _history(copy, budget_characters)
 
     def _transcript(self, conversation_id: UUID) -> Transcript:
         with self._lock:
@@ -229,10 +241,12 @@ def _history(mine: RunMessages, budget: int) -> History:
     """Walk back along the branch until a summary, the root, or the end of the budget."""
     run, chosen = mine, [mine.complete()]
     left = budget - characters_of(chosen[0])
+    fresh = characters_of(message for message in chosen[0] if message["role"] != "user")
     is_cut = False
     while run.summary is None and run.before is not None and not is_cut:
         messages = run.before.complete()
         size = characters_of(messages)
+        fresh += size
         is_cut = size > left
         if not is_cut:
             run, left = run.before, left - size
@@ -243,7 +257,7 @@ def _history(mine: RunMessages, budget: int) -> History:
         chosen.append(summed_up)
     return History(
         messages=[message for messages in reversed(chosen) for message in messages],
-        is_crowded=is_cut or is_full(budget - left, budget),
+        is_crowded=(is_cut or is_full(budget - left, budget)) and is_worth_it(fresh, budget),
         is_told=bool(mine.told),
     )
 
@@ -264,7 +278,3 @@ def _summed_up(run: RunMessages, left: int) -> list[Message]:
                 room -= len(message["content"])
         before = before.before
     return [*reversed(kept), {"role": "assistant", "content": SUMMARY + run.summary}]
-
-
-def _tool_message(call_id: str, text: str) -> Message:
-    return {"role": "tool", "tool_call_id": call_id, "content": text}

@@ -12,6 +12,7 @@ from audit.limits import limit
 CHARACTERS_PER_TOKEN: Final = 3  # cautious for English and code
 MINIMUM_CHARACTERS: Final = 4_000
 FULL_AT: Final = 0.9  # of the history's budget; the rest is room for the turn at hand
+WORTH: Final = 0.25  # of the budget must go away, or summing up would not help
 KEPT_TOKENS = limit(
     "turn.kept_messages",
     20_000,
@@ -48,3 +49,8 @@ def budget_characters(context_window: int, max_output_tokens: int) -> int:
 def is_full(characters: int, budget: int) -> bool:
     """Whether history of so many characters should be summed up before more is added."""
     return characters >= budget * FULL_AT
+
+
+def is_worth_it(characters: int, budget: int) -> bool:
+    """Whether so many characters that a summary replaces make room."""
+    return characters >= budget * WORTH

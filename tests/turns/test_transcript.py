@@ -71,10 +71,10 @@ class Talk:
 
     def seen(self, run_id: UUID, budget: int = PLENTY) -> list[Message]:
         """As a warm worker sees it, which must equal what a fresh one reads."""
-        warm = self.kept.messages(self.id, run_id, budget_characters=budget)
-        fresh = Transcripts().messages(self.id, run_id, budget_characters=budget)
+        warm = self.kept.history(self.id, run_id, budget_characters=budget)
+        fresh = Transcripts().history(self.id, run_id, budget_characters=budget)
         assert warm == fresh
-        return fresh
+        return fresh.messages
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def test_calls_and_results_of_the_past_pair(talk: Talk) -> None:
     assert talk.seen(following) == [
         user("one"),
         assistant("Looking.", "a", "b"),
-        tool("b"),
         tool("a"),
+        tool("b"),
         assistant(None, "c"),
         tool("c"),
         assistant("Found."),
@@ -323,8 +323,28 @@ def test_the_newest_messages_of_a_person_are_kept_the_oldest_of_them_cut(talk: T
     assert [message["content"] for message in kept[:-2]] == ["b" * 300, "c" * 600]
 
 
+def test_what_a_summary_would_not_make_smaller_is_not_summed_up(talk: Talk) -> None:
+    end = talk.follows("x" * 1_200, talk.follows("ok", None))
+    assert not talk.kept.history(talk.id, end, budget_characters=1_000).is_crowded
+    talk.calls(end, "a")
+    talk.notes(end, Kind.TOOL_ENDED, {"call_id": "a"}, {"step": 1, "model_view": "y" * 300})
+    assert talk.kept.history(talk.id, end, budget_characters=1_000).is_crowded
+
+
 @pytest.mark.parametrize(("size", "is_crowded"), [(890, False), (900, True), (1_200, True)])
 def test_a_history_says_when_it_is_time_to_sum_up(talk: Talk, size: int, is_crowded: bool) -> None:
     first = talk.follows("x" * (size - 2), None)
     end = talk.follows("ok", first)
     assert talk.kept.history(talk.id, end, budget_characters=1_000).is_crowded is is_crowded
+
+
+def test_what_is_to_be_summed_up_is_all_since_the_last_time(talk: Talk) -> None:
+    first = talk.follows("one", None)
+    talk.says(first, "x" * 500)
+    second = talk.follows("two", first)
+    assert len(talk.seen(second, budget=100)) == 1
+    whole = [user("one"), assistant("x" * 500), user("two")]
+    assert talk.kept.whole(talk.id, second) == whole
+    after = talk.kept.summed_up(talk.id, second, "They spoke.", budget_characters=PLENTY)
+    assert after.messages == [user("one"), summary("They spoke."), user("two")]
+    assert talk.kept.whole(talk.id, second) == whole
