@@ -158,7 +158,7 @@ def reserve(
     then it has to be renewed (`renew`). `certain` is what is owed even if the outcome of the
     call is never learnt. A person without budgets may use what they like.
     """
-    values = {
+    values: dict[str, Any] = {
         "member": member_id,
         "holder": holder_id,
         "fence": fence,
@@ -189,7 +189,7 @@ def settle(member_id: int, *, holder_id: UUID, fence: int | None, used: Amount |
     `used` None means that nobody learnt it: then what was certain counts. Safe to repeat only
     with nothing used.
     """
-    values = {
+    values: dict[str, Any] = {
         "member": member_id,
         "holder": holder_id,
         "fence": fence,

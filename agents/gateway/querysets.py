@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Count, Sum
+from django.db.models import Case, Count, Sum, When
 from django.db.models.functions import Coalesce, TruncDate
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ModelCallQuerySet(models.QuerySet[Any]):
     def by_day(self) -> models.QuerySet[Any, dict[str, Any]]:
         """Counts and sums for each day of UTC, the newest first."""
         summed = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cached_tokens", "cost")
-        return (
+        days: models.QuerySet[Any, dict[str, Any]] = (
             self.annotate(day=TruncDate("at", tzinfo=UTC))
             .values("day")
             .annotate(
@@ -56,12 +56,24 @@ class ModelCallQuerySet(models.QuerySet[Any]):
             )
             .order_by("-day")
         )
+        return days
 
 
 class BudgetQuerySet(models.QuerySet[Any]):
     def enabled(self) -> Self:
         """Budgets that are kept."""
         return self.filter(enabled=True)
+
+    def now(self) -> Self:
+        """With what is used and held of the period that is running, `used_now` and `held_now`."""
+        today = datetime.now(UTC).date()
+        running = models.Q(period="day", period_start=today) | models.Q(
+            period="month", period_start=today.replace(day=1)
+        )
+        return self.annotate(
+            used_now=Case(When(running, then=models.F("used")), default=0),
+            held_now=Case(When(running, then=models.F("held")), default=0),
+        )
 
     def visible_to(self, member: "Member") -> Self:
         """Budgets that this person's calls count towards."""

@@ -33,7 +33,7 @@ async def stream(
         number += 1
         answering = False
         completed: Completed | None = None
-        async with aclosing(_attempt(connection, request)) as events:
+        async with aclosing(once(connection, request)) as events:
             async for event in events:
                 if type(event) is Completed:
                     completed = event
@@ -58,7 +58,8 @@ async def stream(
         await asyncio.sleep(pause_s)
 
 
-def _attempt(connection: Connection, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+def once(connection: Connection, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+    """As `stream`, with one attempt only."""
     if connection.tool_calls == "native":
         return openai_compatible.attempt(connection, request)
     if connection.tool_calls == "none":

@@ -128,6 +128,7 @@ ADMINISTRATION: Final[dict[str, frozenset[str]]] = {
     "admin/boundary/familypolicy/": frozenset({"administrator", "operator"}),
     "admin/definitions/agent/": frozenset({"administrator"}),
     "admin/definitions/agentversion/": frozenset({"administrator"}),
+    "admin/gateway/budget/": frozenset({"administrator", "operator"}),
     "admin/gateway/deployment/": frozenset({"administrator", "operator"}),
     "admin/gateway/modelcall/": frozenset({"administrator", "operator"}),
     "admin/gateway/modelrole/": frozenset({"administrator", "operator"}),

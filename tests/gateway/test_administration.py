@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from agents.gateway import calls, deployments
 from agents.gateway.calls import CallSubject, ModelCallEnded
-from agents.gateway.models import Deployment, ModelCall, ModelRole
+from agents.gateway.models import Budget, Deployment, ModelCall, ModelRole
 from audit.models import AuditEvent
 from audit.reasons import Action
 
@@ -22,6 +22,10 @@ FORM = {
     "tool_calls": "native",
     "context_window": "8192",
     "max_output_tokens": "1024",
+    "input_price": "0",
+    "cached_price": "0",
+    "output_price": "0",
+    "tls_verify": "on",
     "enabled": "on",
 }
 
@@ -123,3 +127,46 @@ def test_deployments_are_never_deleted(office: Client) -> None:
     url = reverse("admin:gateway_deployment_delete", args=[Deployment.objects.get().pk])
     assert office.post(url, {"post": "yes"}).status_code == 403
     assert Deployment.objects.exists()
+
+
+BUDGET = {"unit": "tokens", "period": "day", "amount": "1000", "enabled": "on"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ({}, 1_000),
+        ({"unit": "money", "amount": "12.5"}, 12_500_000),
+        ({"unit": "money", "amount": "0.000001"}, 1),
+        ({"amount": "0"}, 0),
+    ],
+)
+def test_a_budget_is_typed_as_people_say_it(
+    office: Client, alice: Any, typed: dict, stored: int
+) -> None:
+    url = reverse("admin:gateway_budget_add")
+    assert office.post(url, {**BUDGET, "member": alice.pk, **typed}).status_code == 302
+    made = Budget.objects.get()
+    assert (made.member_id, made.amount) == (alice.pk, stored)
+    change = reverse("admin:gateway_budget_change", args=[made.pk])
+    more = {"amount": "5", "enabled": "on", "unit": "money", "period": "month"}
+    assert office.post(change, more).status_code == 302
+    made.refresh_from_db()
+    assert (made.unit, made.period) == (typed.get("unit", "tokens"), "day")
+    assert made.amount == (5_000_000 if made.unit == "money" else 5)
+    listed = office.get(reverse("admin:gateway_budget_changelist")).content.decode()
+    assert str(alice) in listed
+    assert AuditEvent.objects.filter(action__in=["budget_created", "budget_changed"]).count() == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"amount": "1.5"}, {"amount": "-1"}, {"amount": ""}, {"amount": "NaN"}, {"member": ""}],
+    ids=str,
+)
+def test_a_budget_of_no_sense_is_refused_in_words(office: Client, alice: Any, wrong: dict) -> None:
+    url = reverse("admin:gateway_budget_add")
+    answer = office.post(url, {**BUDGET, "member": alice.pk, **wrong})
+    assert answer.status_code == 200
+    assert "errorlist" in answer.content.decode()
+    assert not Budget.objects.exists()

@@ -299,6 +299,8 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
         response.release()
     except (aiohttp.ClientError, ConnectionError, TimeoutError):
         response.close()
+    except RuntimeError:  # all connections of this loop were closed meanwhile
+        pass
 
 
 def _tools(offers: list[ToolOffer]) -> list[dict[str, Any]]:
