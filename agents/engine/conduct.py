@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from agents.engine import denials, discovery, repairs, repeated, required
 from agents.engine.denials import Account
-from agents.engine.events import BatchSettled, CallRequested, Event, ModelAnswered, ToolSettled
+from agents.engine.events import CallRequested, ToolSettled
 from agents.engine.repairs import Standing
 from agents.engine.repeated import Counts
 
@@ -43,10 +43,16 @@ def blocked(conduct: Conduct, calls: Sequence[CallRequested]) -> dict[str, str]:
 
 
 def follow(
-    conduct: Conduct, calls: Sequence[CallRequested], results: Sequence[ToolSettled]
+    conduct: Conduct,
+    calls: Sequence[CallRequested],
+    results: Sequence[ToolSettled],
+    *,
+    parked: bool = False,
 ) -> tuple[Conduct, Verdict]:
-    """Take a batch with all its results in the model's order."""
-    judgement = denials.judge(conduct.account, results)
+    """Take a batch with all its results in the model's order. `parked` says that a call of it had
+    to wait for a person.
+    """
+    judgement = denials.judge(conduct.account, results, parked=parked)
     failures, repeats = repeated.count(conduct.failures, results)
     searches, fruitless = discovery.count(conduct.searches, results)
     following = replace(
@@ -59,14 +65,3 @@ def follow(
     )
     ended = next((result.ends_turn for result in results if result.ends_turn), "")
     return following, Verdict(judgement.readable, ended or repeats or fruitless or judgement.closes)
-
-
-def replayed(conduct: Conduct, events: Sequence[Event]) -> Conduct:
-    """The conduct after what is committed of a turn."""
-    calls: tuple[CallRequested, ...] = ()
-    for event in events:
-        if isinstance(event, ModelAnswered):
-            calls = event.calls
-        elif isinstance(event, BatchSettled):
-            conduct, _ = follow(conduct, calls, event.results)
-    return conduct

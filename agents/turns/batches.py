@@ -53,6 +53,7 @@ class Batches:
         )
         self._open: dict[str, ToolCall] = {}
         self._dispatched: set[str] = set()
+        self._waited = False
 
     async def run(
         self,
@@ -60,8 +61,13 @@ class Batches:
         calls: Sequence[ToolCall],
         offer: StepOffer,
         settled: dict[str, ToolSettled],
+        *,
+        waited: bool = False,
     ) -> BatchSettled | BatchParked:
-        """Settle the calls that have no result yet."""
+        """Settle the calls that have no result yet. `waited` says that the batch had to wait for a
+        person before.
+        """
+        self._waited = waited
         self._open = {call.call_id: call for call in calls if call.call_id not in settled}
         requested = self._requested(calls, offer)
         blocked = conduct.blocked(self.conduct, requested)
@@ -120,7 +126,9 @@ class Batches:
         """Journal the denials, each with as much as the model may read, and close the batch."""
         denied = {ended.call.call_id: toolcalls.settled(facts.of(ended)) for ended in held}
         results = tuple((settled | denied)[call.call_id] for call in requested)
-        self.conduct, verdict = conduct.follow(self.conduct, requested, results)
+        self.conduct, verdict = conduct.follow(
+            self.conduct, requested, results, parked=self._waited
+        )
         told = [
             ended if ended.call.call_id in verdict.readable else toolcalls.untold(ended)
             for ended in held
@@ -164,7 +172,7 @@ class Batches:
         for outcome in outcomes:
             self._guard.retrieved(outcome.sources)
             self._actions.note(outcome, self._admitted.offered.get(outcome.call.name))
-            drafts += toolcalls.result_drafts(outcome)
+            drafts += toolcalls.result_drafts(outcome, waited=self._waited)
         if drafts:
             await to_its_end(answers.commit, self._admitted, Pending(), drafts)
         for outcome in outcomes:

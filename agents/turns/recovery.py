@@ -138,7 +138,9 @@ def _events(entries: Sequence[Entry], following: Conduct) -> tuple[tuple[Event, 
         events += [Checkpointed(taken=of_step.taken), *of_step.events()]
         last = events[-1]
         if isinstance(last, BatchSettled):
-            following, verdict = conduct.follow(following, of_step.calls(), last.results)
+            following, verdict = conduct.follow(
+                following, of_step.calls(), last.results, parked=of_step.waited()
+            )
             events[-1] = BatchSettled(step, last.results, verdict.closes)
     if taken:
         events.append(Checkpointed(taken=taken))
@@ -158,6 +160,10 @@ class _Step:
 
     def calls(self) -> tuple[CallRequested, ...]:
         return tuple(_requested(entry) for entry in self.started)
+
+    def waited(self) -> bool:
+        """Whether a call of the batch had to wait for a person."""
+        return any(entry.hidden["waited"] for entry in self.ended.values())
 
     def events(self) -> list[Event]:
         """The step's answer, and its batch if every call has a result."""
@@ -231,12 +237,13 @@ def _kept(entry: Entry) -> Kept:
 @dataclass(frozen=True)
 class Batch:
     """A committed step's calls as they were journaled, the results that exist, and the offer the
-    calls came from.
+    calls came from. `waited` says that some of them had to wait for a person.
     """
 
     calls: tuple[ToolCall, ...]
     settled: dict[str, CallFacts]
     offer: StepOffer
+    waited: bool = False
 
 
 def batch(run_id: UUID, step: int, catalogue: Catalogue) -> Batch:
@@ -244,7 +251,9 @@ def batch(run_id: UUID, step: int, catalogue: Catalogue) -> Batch:
     calls: list[ToolCall] = []
     results: dict[str, CallFacts] = {}
     offer: StepOffer | None = None
+    waited = False
     for entry in replay.of_run(run_id):
+        waited = waited or (offer is not None and entry.kind == Kind.AGENT_RUN_WAITING)
         if entry.kind not in TOOL_KINDS or entry.hidden["step"] != step:
             continue
         if entry.kind == Kind.TOOL_ENDED:
@@ -253,4 +262,4 @@ def batch(run_id: UUID, step: int, catalogue: Catalogue) -> Batch:
         offer = offers.thawed(entry.hidden["snapshot"], catalogue)
         calls.append(_call(entry))
     assert offer is not None, "a batch that is owed has calls"
-    return Batch(tuple(calls), results, offer)
+    return Batch(tuple(calls), results, offer, waited)

@@ -93,9 +93,10 @@ def call_draft(call: ToolCall, offer: StepOffer, *, truncated: bool) -> Draft:
     )
 
 
-def result_drafts(outcome: ToolOutcome) -> list[Draft]:
+def result_drafts(outcome: ToolOutcome, *, waited: bool = False) -> list[Draft]:
     """A call's result, followed by what it presents. The private part holds all that policies
-    look at, so that a worker which takes the run over judges from the same facts.
+    look at, so that a worker which takes the run over judges from the same facts; `waited` that
+    the call's batch had to wait for a person.
     """
     data: dict[str, Any] = {
         "call_id": outcome.call.call_id,
@@ -112,6 +113,7 @@ def result_drafts(outcome: ToolOutcome) -> list[Draft]:
         "model_view": outcome.model_view,
         "ends_turn": str(outcome.ends_turn or ""),
         "facts": facts.to_json(facts.of(outcome)),
+        "waited": waited,
     }
     shown = [Draft(Kind(part.kind), part.data) for part in outcome.presentation]
     if outcome.sources:
