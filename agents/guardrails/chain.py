@@ -40,14 +40,12 @@ class Guard:
         *,
         steps: int = 0,
         rounds: int = 0,
-        token_cap: int | None = None,
     ) -> None:
         self.facts = Facts(
             supplied=Inventory(texts),
             requests=steps,
             steps=steps,
             rounds=rounds,
-            token_cap=token_cap,
         )
         self._live = {"text": redaction.masking(), "thinking": redaction.masking()}
 
@@ -70,9 +68,8 @@ class Guard:
         """A step's text as it is kept and read by people."""
         return self._through(AFTER_MODEL, text)
 
-    def answered(self, *, tokens: int, blank: bool) -> None:
-        """Count what a model request used; a blank answer is no step."""
-        self.facts.tokens += tokens
+    def answered(self, *, blank: bool) -> None:
+        """A model request was answered; a blank answer is no step."""
         self.facts.steps += not blank
 
     def before_tools(self, batch: Sequence[tuple[str, str]]) -> None:

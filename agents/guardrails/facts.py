@@ -19,15 +19,13 @@ class Facts:
     """Counts of the run so far, and the ids its member supplied.
 
     `requests` counts model requests, `steps` answers that held something, `rounds` batches of
-    calls, `tokens` what was used of `token_cap` (None: no cap). `batch` is the last batch as its
-    calls' names and arguments, `repeats` how often it came in a row before.
+    calls. `batch` is the last batch as its calls' names and arguments, `repeats` how often it came
+    in a row before.
     """
 
     supplied: Inventory
     requests: int = 0
     steps: int = 0
     rounds: int = 0
-    tokens: int = 0
-    token_cap: int | None = None
     batch: tuple[str, ...] = field(default=())
     repeats: int = 0

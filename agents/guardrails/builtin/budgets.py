@@ -1,6 +1,7 @@
 """A turn is finite. The engine ends it at its bounds; here a controller that does not is stopped.
 
-Wall time and silence are clocks of the host; tokens are counted as providers report them.
+Wall time and silence are clocks of the host; tokens and money are metered where they are spent, in
+the gateway.
 """
 
 from typing import Final
@@ -17,8 +18,6 @@ def before_model(facts: Facts) -> None:
     """Raise `Tripped` when no further model request may be sent."""
     if facts.steps >= bounds.MAX_MODEL_STEPS or facts.requests >= REQUESTS:
         raise Tripped(Reason.STEP_LIMIT)
-    if facts.token_cap is not None and facts.tokens >= facts.token_cap:
-        raise Tripped(Reason.TOKEN_LIMIT)
 
 
 def before_tools(facts: Facts) -> None:
