@@ -31,7 +31,8 @@ from tools.boundary.contract import (
     ToolOutcome,
     ToolResult,
 )
-from tools.boundary.failures import Denial, Overrun
+from tools.boundary.failures import Denial, NotCommitted, Overrun
+from tools.boundary.interruption import Interruptible
 from tools.boundary.permission import Permitted
 from tools.effects.claims import LeaseLost
 
@@ -104,7 +105,7 @@ async def _settled(
     context = ToolContext(
         identity=identity,
         call_id=call.call_id,
-        in_database=ports.in_database,
+        in_database=Interruptible(ports.in_database),
         catalogue=finds.findable() if finds is not None else (),
     )
     try:
@@ -146,13 +147,20 @@ async def _within_time(
     task = asyncio.ensure_future(descriptor.execute(context, admitted.arguments))
     try:
         await asyncio.wait({task}, timeout=descriptor.timeout_s or DEFAULT_TIMEOUT_S)
-        if not task.done():
-            raise Overrun("The call took too long and was stopped.")
+        in_time = task.done()
     finally:
         await _stopped(task, descriptor)
+    if not in_time:
+        raise Overrun("The call took too long and was stopped.") from _proof(task)
     if task.cancelled():
         raise RuntimeError("The tool gave up its own work.")
     return task.result()
+
+
+def _proof(task: asyncio.Future[ToolResult]) -> NotCommitted | None:
+    """What a tool that was stopped knows about its change: that it was not made, or nothing."""
+    fault = task.exception() if task.done() and not task.cancelled() else None
+    return fault if isinstance(fault, NotCommitted) else None
 
 
 async def _stopped(task: asyncio.Future[ToolResult], descriptor: ToolDescriptor) -> None:
@@ -202,7 +210,8 @@ def _failed(call: ToolCall, descriptor: ToolDescriptor, fault: Exception) -> Too
     text = failures.text_of(fault)
     if isinstance(fault, DatabaseFault):
         text = "The database could not answer."  # its own words name tables, values and hosts
-    if descriptor.kind is ToolKind.WRITE:
+    not_made = isinstance(fault, NotCommitted) or isinstance(fault.__cause__, NotCommitted)
+    if descriptor.kind is ToolKind.WRITE and not not_made:
         ends_turn, text, told = Reason.AMBIGUOUS_WRITE, UNKNOWN_WRITE, UNKNOWN_WRITE
     elif isinstance(fault, Overrun):
         told = text

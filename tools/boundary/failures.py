@@ -125,6 +125,12 @@ class Overrun(TimeoutError):
     """A call took longer than it may and was cancelled."""
 
 
+class NotCommitted(Exception):
+    """Raised by a writing tool that knows that nothing of its change was made, also when it is
+    cancelled: the call then fails like one that only reads.
+    """
+
+
 def error(
     error_class: ErrorClass,
     message: str,
