@@ -1,10 +1,11 @@
 """A desk: somebody's conversation on the running stack, and how its turns went."""
 
+import asyncio
 import json
 import secrets
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -17,11 +18,13 @@ from agents.conversations import inputs
 from agents.conversations.inputs import Accepted, Message
 from agents.conversations.models import Conversation
 from agents.definitions import bundling
+from agents.gateway import sessions
 from agents.journal import replay
 from agents.journal.frames import TERMINALS
 from agents.journal.models import Entry
 from agents.journal.publication import live_channel
 from agents.members.models import Member
+from agents.turns.live import LivePublisher
 from tests.patience import until
 from tests.stack import ANSWER_S, Stack
 
@@ -119,3 +122,23 @@ def desk_of(committed_db: None, stack: Stack) -> Callable[[Member], Desk]:
 def desk(desk_of: Callable[[Member], Desk], alice: Member) -> Desk:
     """Alice's desk."""
     return desk_of(alice)
+
+
+@pytest.fixture
+def alone(desk: Desk) -> Iterator[Desk]:
+    """Alice's desk while nobody works turns but the test itself."""
+    desk.stack.kill("worker")
+    yield desk
+    desk.stack.start_worker()
+
+
+@pytest.fixture
+async def publisher() -> AsyncIterator[LivePublisher]:
+    """What a worker process has once: the way out for live text, and its clients."""
+    live = LivePublisher()
+    sending = asyncio.create_task(live.run())
+    yield live
+    sending.cancel()
+    with suppress(asyncio.CancelledError):
+        await sending
+    await sessions.close()

@@ -1,60 +1,20 @@
 """A catalogue larger than what a step is shown, through a whole turn worked in this process."""
 
 import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
-from agents.conversations.inputs import Accepted
-from agents.gateway import sessions
 from agents.journal.models import Entry
-from agents.journal.offloading import in_database
-from agents.turns import admission
-from agents.turns.admission import Admitted
-from agents.turns.driver import DrivenTurn
 from agents.turns.live import LivePublisher
-from agents.turns.transcript import Transcripts
 from tests.turns.conftest import Desk
+from tests.turns.working import worked
 from tools.boundary import exposure
 
 pytestmark = pytest.mark.stack
 
 SHOWN = 3
-
-
-@pytest.fixture
-def alone(desk: Desk) -> Iterator[Desk]:
-    """Nobody else works turns meanwhile."""
-    desk.stack.kill("worker")
-    yield desk
-    desk.stack.start_worker()
-
-
-@pytest.fixture
-async def publisher() -> AsyncIterator[LivePublisher]:
-    """What a worker process has once: the way out for live text, and its clients."""
-    live = LivePublisher()
-    sending = asyncio.create_task(live.run())
-    yield live
-    sending.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await sending
-    await sessions.close()
-
-
-async def worked(desk: Desk, publisher: LivePublisher, script: str) -> list[Entry]:
-    """The journal of one turn."""
-    asked: Accepted = await in_database(desk.ask, script)
-    transcripts = Transcripts()
-    admitted: Admitted | None = None
-    while admitted is None or admitted.claim.run_id != asked.run_id:
-        admitted = await in_database(admission.take, "tests", lease_s=60, transcripts=transcripts)
-        assert admitted is not None
-    await DrivenTurn(admitted, publisher, transcripts).task
-    return await in_database(desk.entries, asked)
 
 
 def offers(entries: list[Entry]) -> list[list[str]]:
