@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce, Now
@@ -31,6 +32,7 @@ from audit import canonical, funnel
 from audit.limits import limit
 from audit.reasons import Action, Reason
 from audit.refusals import Conflict, FieldProblem, Invalid, NotFound, Refusal
+from tools.boundary.models import FamilyPolicy
 from tools.effects import claims
 
 MESSAGE_CHARACTERS = limit(
@@ -341,6 +343,7 @@ class Claimed(NamedTuple):
     time_zone: str
     plain_speak: bool
     compress_tool_results: bool
+    families_off: list[str]
 
 
 CLAIMED = Prepared(
@@ -350,6 +353,7 @@ CLAIMED = Prepared(
         *("deployment_id", "message", "kind", "created_at", "member_id", "member__is_active"),
         *("member__username", "member__display_name", "member__time_zone"),
         *("member__plain_speak", "member__compress_tool_results"),
+        ArraySubquery(FamilyPolicy.switched_off()),
     ),
 )
 

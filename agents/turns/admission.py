@@ -4,6 +4,7 @@ A run that another worker began is taken up where its journal ends.
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -140,7 +141,7 @@ def _admit(claim: Claim) -> Admitted:
         return _refused(claim, row, version, refused or Reason.AGENT_UNAVAILABLE)
     if turn is None:
         chosen = projecting.chosen(row)
-        offered = _offer(version, row.message)
+        offered = _offer(version, row.message, row.families_off)
         owed = required.bound(row.message, offered)
         _start(claim, row, version, deployment, offered, owed)
         past = recovery.beginning(owed)
@@ -189,13 +190,16 @@ def _refusal(row: Claimed, version: AgentVersion | None, claim: Claim) -> Reason
     return None
 
 
-def _offer(version: AgentVersion, message: str) -> dict[str, ToolDescriptor]:
+def _offer(
+    version: AgentVersion, message: str, families_off: Sequence[str]
+) -> dict[str, ToolDescriptor]:
     content = version.content
     offered = exposure.offer(
         families=granted_families(content),
         ceiling=Tier(content["capability_ceiling"]),
         surface=content["mode"],
         message=message,
+        switched_off=frozenset(families_off),
     )
     return {descriptor.name: descriptor for descriptor in offered}
 

@@ -24,6 +24,8 @@ from agents.turns.transcript import Transcripts
 from audit.models import AuditEvent
 from audit.reasons import Reason
 from tests.turns.admitting import asked, prepare, take, took
+from tools.boundary import policies
+from tools.boundary.models import PolicyMode
 from tools.effects import claims
 from tools.effects.claims import LeaseLost
 from tools.effects.models import RunClaim
@@ -182,3 +184,13 @@ def test_a_person_switched_off_or_an_agent_deleted_in_between_refuses_the_turn(
     )
     settle(refused, Terminal.FAILED, Reason.AGENT_UNAVAILABLE)
     assert kinds(by_bob.run_id) == ["input_accepted", "agent_run_failed"]
+
+
+def test_a_family_that_is_switched_off_is_not_offered(alice: Member) -> None:
+    before = took(asked(alice)).offered
+    assert {tool.family for tool in before.values()} == {"baseline", "artifacts"}
+    policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.OFF)
+    after = took(asked(alice)).offered
+    assert after == {name: tool for name, tool in before.items() if tool.family == "baseline"}
+    policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.APPROVAL)
+    assert took(asked(alice)).offered == before

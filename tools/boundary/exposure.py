@@ -43,16 +43,17 @@ def offer(
     ceiling: Tier,
     surface: str,
     message: str = "",
+    switched_off: frozenset[str] = frozenset(),
     entries: Mapping[str, Entry] = ENTRIES,
     flag: Callable[[str], bool] = flag_is_on,
 ) -> tuple[ToolDescriptor, ...]:
     """The tools of one turn, those the message hints at first.
 
     `families` is what the agent's definition was granted, `ceiling` the highest tier it may use,
-    `surface` the agent's mode. A hint or a name in the message moves a tool that is offered
-    anyway; it never adds one.
+    `surface` the agent's mode, `switched_off` the families an administrator let nobody use. A hint
+    or a name in the message moves a tool that is offered anyway; it never adds one.
     """
-    granted = families | ({BASELINE} if surface == CHAT else frozenset())
+    granted = (families | ({BASELINE} if surface == CHAT else frozenset())) - switched_off
     described = [
         descriptor
         for name, entry in entries.items()

@@ -1,6 +1,6 @@
 """What people and administrators decide about tool calls: approvals, and a policy per family."""
 
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import models
@@ -127,3 +127,8 @@ class FamilyPolicy(models.Model):
 
     def __str__(self) -> str:
         return self.family
+
+    @classmethod
+    def switched_off(cls) -> models.QuerySet[Any, str]:
+        """The families nobody may use, to be asked alone or inside another question."""
+        return cls._default_manager.filter(mode=PolicyMode.OFF).values_list("family", flat=True)

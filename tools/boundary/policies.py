@@ -59,8 +59,7 @@ def mode_of(family: str) -> PolicyMode:
 
 def switched_off() -> frozenset[str]:
     """The families whose tools nobody may use at this instant."""
-    rows = FamilyPolicy.objects.filter(mode=PolicyMode.OFF)
-    return frozenset(rows.values_list("family", flat=True))
+    return frozenset(FamilyPolicy.switched_off())
 
 
 def asks(descriptor: ToolDescriptor, mode: PolicyMode) -> bool:
