@@ -14,7 +14,7 @@ MASK: Final = "[redacted]"
 SHORTEST_VALUE: Final = 6  # characters; a shorter kept value would blank ordinary words
 SEEN_BEFORE: Final = 4  # characters of a kept value that are needed to recognise its beginning
 CONTEXT: Final = 64  # characters already shown in which a marker may have begun
-LONGEST_HEADER: Final = 2_048  # characters of a signed token before its first dot
+LONGEST_HEADER: Final = 1_024  # characters of a signed token before its first dot
 PRIVATE_KEY_END: Final = re.compile("-----END [A-Z ]{0,40}PRIVATE KEY-----")
 KEY_TAIL: Final = 80  # characters in which the end of a private key is looked for across pieces
 
@@ -56,7 +56,7 @@ def _whole() -> re.Pattern[str]:
     parts = [
         "(?P<private>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
         r"(?s:.*?)(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))",
-        rf"(?P<token>\beyJ{TOKEN}{{10,{LONGEST_HEADER}}}\.{TOKEN}{{10,}}[A-Za-z0-9_.-]*)",
+        rf"(?P<token>(?<![\w-])eyJ{TOKEN}{{10,{LONGEST_HEADER}}}\.{TOKEN}{{10,}}[A-Za-z0-9_.-]*)",
         r"(?P<login>(?P<login_marker>://[^/\s:@]{1,50}:)[^/\s@]{1,255}(?=@))",
     ]
     for name, run in RUNS.items():
@@ -70,7 +70,7 @@ def _begun() -> re.Pattern[str]:
     """Every shape that the end of a text leaves open."""
     parts = [
         r"-----BEGIN[A-Z ]{0,60}-{0,4}",
-        rf"\beyJ{TOKEN}{{0,{LONGEST_HEADER}}}(?:\.{TOKEN}{{0,9}})?",
+        rf"(?<![\w-])eyJ{TOKEN}{{0,{LONGEST_HEADER}}}(?:\.{TOKEN}{{0,9}})?",
         r"://[^/\s:@]{1,50}:[^/\s@]{0,255}",
         r"\b[Bb]earer\s{0,8}",
     ]
@@ -132,7 +132,7 @@ class Masking:
     """Masks a text that comes in pieces; used by one task.
 
     Ordinary text passes at once. The end of a piece is held back only while a credential could be
-    beginning in it, at most about 2,000 characters; of a kept value, three characters may have
+    beginning in it, at most about 1,000 characters; of a kept value, three characters may have
     been shown before it is recognised. Nothing of a recognised body is kept or shown.
     """
 

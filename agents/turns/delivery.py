@@ -30,7 +30,7 @@ class Checked:
     text: str
 
 
-_CLAUSE: Final = re.compile(r"[.!?;\n]+(?:\s|$)|\s+(?:and|then)\s+then\s+|,\s*then\s+", re.I)
+_CLAUSE: Final = re.compile(r"[.!?;]+(?: |$)| (?:and )?then ", re.I)
 _MAKING: Final = re.compile(
     r"\b(?:create|make|generate|produce|export|build|prepare|write|save|give|send|deliver|draft"
     r"|render|print|put|need|want|have|get)\b",
@@ -64,12 +64,15 @@ _ABOUT_FILES: Final = re.compile(
     r"\b(?:file|document|download|presentation|deck|report|spreadsheet|workbook|attachment|it)s?\b",
     re.I,
 )
-_FILE_LINK: Final = re.compile(r"\]\((?!https?://)[^)\s]*\.([A-Za-z]{3,4})\)")
+_FILE_LINK: Final = re.compile(r"\]\((?!https?://)[^)\s]{0,200}\.([A-Za-z]{3,4})\)")
 
 
 def asked_for(message: str) -> frozenset[Format]:
     """The formats a message asks to be delivered."""
-    return frozenset(each for clause in _CLAUSE.split(message) for each in _wanted(clause or ""))
+    lines = (" ".join(line.split()) for line in message.splitlines())
+    return frozenset(
+        each for line in lines for clause in _CLAUSE.split(line) for each in _wanted(clause)
+    )
 
 
 def delivered(saved: Iterable[Saved]) -> frozenset[Format]:

@@ -1,10 +1,13 @@
 """A claim to have delivered a file is held against what was kept."""
 
+import time
+
 import pytest
 
 from agents.turns.actions import Saved
 from agents.turns.delivery import Delivery, asked_for, check
 from agents.turns.formats import ENDINGS, Format, of_file
+from tests.patience import promised
 
 REPORT = Saved("report.pdf", "a-1")
 
@@ -96,3 +99,12 @@ def test_a_made_up_link_is_corrected_even_when_nothing_was_asked() -> None:
 def test_ordinary_answers_pass_untouched() -> None:
     said = "I've written the plan and saved it. Download speeds are fine."
     assert check(said, asked="Write a plan", saved=[]).text == said
+
+
+@pytest.mark.parametrize("part", [" ", "](", "I very ", "create a ", ".x", "`", "\n", " then"])
+def test_text_made_to_be_slow_is_not(part: str) -> None:
+    text = part * (32_000 // len(part))
+    began = time.monotonic()
+    check(text, asked=text, saved=[])
+    check(text, asked="Create a PDF", saved=[])
+    assert time.monotonic() - began < promised(1)

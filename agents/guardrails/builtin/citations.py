@@ -13,7 +13,7 @@ from agents.guardrails.inventory import CITATION_SHAPE, UUID_SHAPE, Inventory
 ATTRIBUTION: Final = "given by you"
 # Code and addresses stay as they are: an id in them is text already.
 _PLACES: Final = re.compile(
-    r"(?P<kept>```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`|\]\([^)\s]*\)|\bhttps?://\S+)"
+    r"(?P<kept>```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`|\]\([^)\s]{0,300}\)|\bhttps?://\S+)"
     rf"|{CITATION_SHAPE}|(?<![\w-])(?P<uuid>{UUID_SHAPE})(?![\w-])",
     re.DOTALL | re.IGNORECASE,
 )
