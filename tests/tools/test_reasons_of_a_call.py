@@ -1,12 +1,14 @@
 """Why a call may not run: the questions in their order, in words people can read."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from agents.journal.offloading import in_database
+from artifacts import writing
 from audit.reasons import Reason
 from tests.tools.conftest import Run
 from tools.boundary import policies
@@ -228,3 +230,34 @@ async def test_the_question_names_the_target(run: Run, make_tool: MakeTool, poli
         assert parked.requested["target"] == "“Plan”, version 3"
         digests.add(parked.requested["digest"])
     assert len(digests) == 2
+
+
+@pytest.mark.req("UIX-004")
+async def test_an_update_is_bound_to_the_version_it_was_asked_about(
+    run: Run, make_tool: MakeTool
+) -> None:
+    plan = {"title": "Plan", "kind": "text", "content": "08:15 ferry"}
+    saved = json.loads((await run.call("create_artifact", plan)).model_view)["artifact"]
+    change = {"artifact_id": saved["id"], "expected_version": 1, "content": "09:15 ferry"}
+    await in_database(
+        policies.decide, actor="system:tests", family="artifacts", mode=PolicyMode.APPROVAL
+    )
+    try:
+        first = await run.call("update_artifact", change)
+        assert isinstance(first, Parked)
+        assert first.requested["target"] == "“Plan”, version 1"
+        await in_database(
+            writing.update,
+            actor=run.member,
+            artifact_id=UUID(saved["id"]),
+            content="08:45 ferry",
+            expected_version=1,
+        )
+        second = await run.call("update_artifact", change)
+        assert isinstance(second, Parked)
+        assert second.requested["target"] == "“Plan”, version 2"
+        assert second.requested["digest"] != first.requested["digest"]
+        missing = await run.call("update_artifact", {**change, "artifact_id": str(uuid4())})
+        assert missing.denial is Reason.INVALID_ARGUMENTS
+    finally:
+        await in_database(FamilyPolicy.objects.filter(family="artifacts").delete)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from uuid import UUID
 
-from artifacts import writing
+from artifacts import reading, writing
 from artifacts.kinds.content import (
     CONTENT_CHARACTERS,
     LANGUAGE_CHARACTERS,
@@ -20,6 +20,7 @@ from tools.boundary.contract import (
     Presentation,
     RepairDirective,
     RunIdentity,
+    Target,
     Tier,
     ToolContext,
     ToolDescriptor,
@@ -53,6 +54,12 @@ async def create(context: ToolContext, arguments: Json) -> ToolResult:
 async def update(context: ToolContext, arguments: Json) -> ToolResult:
     """Append a version to an artifact the member may edit."""
     return await _written(context, _update, arguments)
+
+
+def of_update(identity: RunIdentity, arguments: Json) -> Target:
+    """The artifact an update would change, as it is now; raises `NotFound`."""
+    root = reading.artifact(member_of(identity), _id(arguments))
+    return Target(f"“{root.title}”, version {root.head}", f"{root.id}@{root.head}")
 
 
 def for_member(result: ToolResult) -> Json:
@@ -126,19 +133,22 @@ def _create(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVer
 
 
 def _update(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVersion:
-    try:
-        artifact_id = UUID(arguments["artifact_id"])
-    except ValueError:
-        raise NotFound() from None
     language = arguments.get("language")
     return writing.update(
         actor=member_of(identity),
-        artifact_id=artifact_id,
+        artifact_id=_id(arguments),
         content=arguments["content"],
         expected_version=int(arguments["expected_version"]),
         language=language.lower() if language else None,
         run=_run(identity, call_id),
     )
+
+
+def _id(arguments: Json) -> UUID:
+    try:
+        return UUID(arguments["artifact_id"])
+    except ValueError:
+        raise NotFound() from None
 
 
 def _run(identity: RunIdentity, call_id: str) -> writing.RunWrite:
@@ -216,6 +226,7 @@ UPDATE_ARTIFACT = ToolDescriptor(
     tier=Tier.WRITE,
     family="artifacts",
     execute=update,
+    target=of_update,
     project_for_model=as_payload,
     project_for_member=for_member,
     intent_hints=("artifact", "update", "change", "revise", "rewrite", "add to"),
