@@ -88,7 +88,8 @@ class Desk:
             def came(text: str) -> bool:
                 while message := live.get_message(timeout=0.01):
                     heard.extend(message["data"])
-                return text.encode() in heard
+                deltas = [line for line in heard.split(b"\n") if b'"event":"delta"' in line]
+                return any(text.encode() in line for line in deltas)
 
             yield lambda text: until(lambda: came(text), f"{text} is shown live")
         client.close()
