@@ -129,7 +129,7 @@ export class ApprovalView {
         h(
           "pre",
           { tabindex: "0", role: "region", "aria-label": say.exactArguments() },
-          exactly(this.#approval.arguments),
+          ...exactly(this.#approval.arguments),
         ),
       ),
       ...(why.length > 0 ? [whyFold(why, label, false)] : []),
@@ -234,9 +234,11 @@ function button(name: string, about: string, kind: string, onclick: () => void):
   );
 }
 
-/** Every character of the arguments, as JSON. */
-export function exactly(value: unknown): string {
-  return plain(JSON.stringify(value, null, 2) ?? "");
+/** Every character of the arguments, as JSON; line breaks in a text are seen besides being said. */
+export function exactly(value: unknown): (Node | string)[] {
+  const json = plain(JSON.stringify(value, null, 2) ?? "");
+  const lines = json.split(/(?<=(?<!\\)(?:\\\\)*\\n)/);
+  return lines.flatMap((line, index) => (index === 0 ? [line] : [h("br"), line]));
 }
 
 function plain(text: string): string {

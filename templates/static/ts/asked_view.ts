@@ -110,7 +110,6 @@ export class AskedView {
     const tools = h(
       "div",
       { class: "turn-actions" },
-      siblings && this.#pager(siblings),
       iconButton(copyIcon, say.copyMessage(), () =>
         void copy(this.#turn.ask?.text ?? "", say.messageCopied()),
       ),
@@ -121,6 +120,7 @@ export class AskedView {
       pencil.dataset.edit = "";
       tools.append(pencil);
     }
+    if (siblings) tools.append(this.#pager(siblings));
     this.root.append(tools);
   }
 

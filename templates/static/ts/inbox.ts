@@ -21,7 +21,7 @@ function draw(items: readonly FrameData[]): void {
     const approval = approvalOf(item);
     if (textOf(item, "state") === "unasked") showUnasked(item, approval);
     else if (approval.state === "pending") show(item, approval);
-    else settled.push(item);
+    else if (!cards.has(approval.id)) settled.push(item);
     cards.get(approval.id)?.update(approval, null);
   }
   find("settled-list").replaceChildren(...settled.map(settledRow));

@@ -116,7 +116,8 @@ class CallCard {
     this.#call = call;
     if (this.#drawn === call.version) return;
     this.#drawn = call.version;
-    const took = call.durationMs === null ? "" : ` · ${duration(call.durationMs)}`;
+    const ran = call.durationMs !== null && (call.state === "done" || call.state === "failed");
+    const took = ran ? ` · ${duration(call.durationMs ?? 0)}` : "";
     this.root.dataset.state = call.state;
     this.root.dataset.call = call.id;
     this.#summary.replaceChildren(

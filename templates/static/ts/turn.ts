@@ -137,7 +137,7 @@ export function isOpen(turn: Turn): boolean {
 
 /** True while the turn is being worked, so that something can be said to it. */
 export function isLive(turn: Turn): boolean {
-  return turn.state === "running" || turn.state === "waiting";
+  return turn.state === "running";
 }
 
 /** Text of a prose part, exactly as sent. */

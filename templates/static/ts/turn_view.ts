@@ -59,6 +59,7 @@ export class TurnView {
   readonly #activity = h("p", { class: "activity" });
   readonly #ending = h("div", { class: "ending", hidden: true });
   readonly #tools = h("div", { class: "turn-actions", hidden: true });
+  readonly #again = iconButton(retryIcon, say.askAgain(), () => this.#actions.retry(this.#turn));
   readonly #usage = h("span", { class: "usage" });
   readonly #views = new Map<string, PartView>();
   readonly #actions: TurnActions;
@@ -69,13 +70,12 @@ export class TurnView {
     this.#turn = turn;
     this.#actions = actions;
     this.asked = new AskedView(turn, me, actions);
-    const again = iconButton(retryIcon, say.askAgain(), () => actions.retry(this.#turn));
-    again.classList.add("when-idle");
+    this.#again.classList.add("when-idle");
     this.#tools.append(
       iconButton(copyIcon, say.copyAnswer(), () =>
         void copy(answerText(this.#turn), say.answerCopied()),
       ),
-      again,
+      this.#again,
       this.#usage,
     );
     this.#activity.append(
@@ -105,6 +105,8 @@ export class TurnView {
     if (open) this.#activity.lastElementChild!.textContent = activityWords(turn);
     this.#drawEnding(turn);
     this.#tools.hidden = open || answerText(turn) === "";
+    // How it ended offers the same there.
+    this.#again.hidden = turn.state === "failed" || turn.state === "cancelled";
     this.#drawUsage(turn.usage);
   }
 
