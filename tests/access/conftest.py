@@ -6,31 +6,23 @@ import secrets
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connections
-from django.db.models.functions import Now
 from django.http import HttpResponse
 from django.test import Client
 from guardian.shortcuts import assign_perm
 
-from agents.conversations import inputs, steers
-from agents.conversations.inputs import Message
-from agents.definitions import versions
 from agents.definitions.models import Agent
 from agents.members import accounts, roles, tokens
-from agents.members.models import AccessToken, Member, TokenScope
-from artifacts import writing
+from agents.members.models import Member, TokenScope
 from artifacts.models import Artifact
 from tests.access import routes
 from tests.access.entries import Probe
-from tests.approvals.asking import asked_about
-from tools.effects.models import RunClaim
+from tests.owned import one_of_each, put_away
 
 BACKEND = "agents.members.backends.ThrottledModelBackend"
-CONTENT = {"name": "Ferry", "persona": "Help."}
 
 
 @dataclass(frozen=True)
@@ -100,57 +92,11 @@ def _known(member: Member) -> Person:
 def objects(committed_db: None, everybody: dict[str, Person]) -> Iterator[Objects]:
     """Fresh objects of alice's: an agent of two versions, a conversation, an artifact, a token."""
     alice, bob = everybody["owner"].member, everybody["reader"].member
-    content = {**CONTENT, "name": f"Ferry {secrets.token_hex(4)}"}
-    agent_id = versions.create(actor=alice, content=content).agent_id
-    conversation = inputs.open_conversation(member=alice)
-    worked = inputs.accept(
-        member=alice,
-        conversation_id=conversation.id,
-        message=Message("hello", agent=str(agent_id)),
-        key=str(uuid.uuid4()),
-    )
-    RunClaim.objects.filter(run_id=worked.run_id).update(
-        state="running", fence=1, lease_until=Now() + timedelta(hours=1)
-    )
-    steer = steers.accept(
-        member=alice,
-        conversation_id=conversation.id,
-        turn_id=worked.run_id,
-        message="only mornings",
-        key=str(uuid.uuid4()),
-    )
-    waiting = inputs.accept(
-        member=alice,
-        conversation_id=conversation.id,
-        message=Message("and then?"),
-        key=str(uuid.uuid4()),
-    )
-    artifact = writing.create(
-        actor=alice,
-        draft=writing.Draft("Timetable", "text", "06:40"),
-        conversation_id=conversation.id,
-    ).artifact_id
-    token, _ = tokens.create(actor=alice, name="other", scope=TokenScope.READ, days=1)
-    assign_perm("use_agent", bob, Agent.objects.get(id=agent_id))
-    assign_perm("view_shared_artifact", bob, Artifact.objects.get(id=artifact))
-    yield Objects(
-        ids={
-            "agent_id": str(agent_id),
-            "conversation_id": str(conversation.id),
-            "artifact_id": str(artifact),
-            "approval_id": str(asked_about(alice).row.id),
-            "input_id": str(waiting.input_id),
-            "steer_id": str(steer.steer_id),
-            "token_id": str(token.id),
-            "number": "1",
-            "other": "1",
-        }
-    )
-    # Nobody works them, and a later worker must not find them.
-    runs = RunClaim.objects.filter(run_id__in=[worked.run_id, waiting.run_id])
-    runs.update(state="settled", settled_at=Now())
-    # A person may have so many tokens at once.
-    AccessToken.objects.filter(id=token.id).update(revoked_at=Now())
+    ids = one_of_each(alice)
+    assign_perm("use_agent", bob, Agent.objects.get(id=ids["agent_id"]))
+    assign_perm("view_shared_artifact", bob, Artifact.objects.get(id=ids["artifact_id"]))
+    yield Objects(ids | {"number": "1", "other": "1"})
+    put_away(ids)
 
 
 @dataclass(frozen=True)

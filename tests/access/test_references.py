@@ -7,8 +7,9 @@ import pytest
 
 from agents.conversations.models import Input
 from agents.definitions import versions
-from tests.access.conftest import CONTENT, Objects, Person, Seen
+from tests.access.conftest import Objects, Person, Seen
 from tests.access.entries import Probe
+from tests.owned import CONTENT
 
 REST = "api/conversations/<id:conversation_id>"
 

@@ -17,6 +17,7 @@ from agents.definitions.models import AgentVersion
 from agents.members.models import Member
 from tests.api import bodies
 from tests.api.conftest import Caller
+from tests.owned import one_of_each
 from tests.patience import promised
 
 pytestmark = pytest.mark.django_db
@@ -51,16 +52,14 @@ def test_there_are_doors_to_knock_at() -> None:
 
 
 @pytest.fixture
-def paths(as_ada: Caller) -> dict[str, str]:
+def paths(ada: Member) -> dict[str, str]:
     """Each door's route with ids of ada's own objects, so that bodies are really looked at."""
-    conversation = as_ada.post("/api/conversations").json()["id"]
-    agent = as_ada.post("/api/agents", {"content": {"name": "F", "persona": "p"}}).json()["id"]
-    own = {"<id:conversation_id>": conversation, "<id:agent_id>": agent}
+    own = one_of_each(ada)
     made = {}
     for _, route in DOORS:
         path = route
-        for slot, value in own.items():
-            path = path.replace(slot, value)
+        for name, value in own.items():
+            path = path.replace(f"<id:{name}>", value)
         made[route] = path
     assert not any("<" in path for path in made.values()), "a door needs an object made above"
     return made
