@@ -6,13 +6,14 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 
 from agents.journal.offloading import in_database
 from agents.members.models import Member
 from artifacts import reading, writing
 from artifacts.kinds import graph
-from artifacts.models import Artifact, ArtifactVersion
+from artifacts.models import Artifact, ArtifactUserObjectPermission, ArtifactVersion
 from artifacts.writing import Draft
 from audit.reasons import ErrorClass, Reason
 from tests.tools.conftest import Run
@@ -160,6 +161,31 @@ async def test_foreign_missing_and_malformed_ids_look_alike(run: Run, charlie: M
         assert len(views) == 1
     untouched = await in_database(reading.version, charlie, foreign.artifact.id)
     assert (untouched.number, untouched.content) == (1, "hidden")
+
+
+@pytest.mark.req("TOOL-004")
+async def test_no_view_tells_who_else_may_see_an_artifact(run: Run, bob: Member) -> None:
+    created = json.loads((await run.call("create_artifact", PLAN)).model_view)["artifact"]
+
+    def share() -> None:
+        ArtifactUserObjectPermission.objects.create(
+            user=bob,
+            content_object=Artifact.objects.get(id=created["id"]),
+            permission=Permission.objects.get(codename="edit_artifact"),
+        )
+
+    await in_database(share)
+    told = []
+    for name, rest in (
+        ("read_artifact", {}),
+        ("update_artifact", {"expected_version": 1, "content": "new"}),
+    ):
+        outcome = await run.call(name, {"artifact_id": created["id"], **rest})
+        assert outcome.outcome == "success"
+        shown = [part.data for part in outcome.presentation]
+        told.append(f"{outcome.model_view} {outcome.member_view} {shown}")
+    for secret in (bob.username, bob.display_name, run.member.username, "permission", "owner"):
+        assert not [view for view in told if secret in view], secret
 
 
 async def test_the_same_call_arriving_again_writes_once(run: Run) -> None:

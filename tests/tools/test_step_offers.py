@@ -85,6 +85,8 @@ def test_a_large_catalogue_comes_with_the_search(monkeypatch: pytest.MonkeyPatch
     offered = exposure.offer(**grant, surface="chat")
     assert offered[-1].name == SEARCH.name
     assert SEARCH.name in exposure.names_allowed(**grant, surface="chat")
+    without = exposure.offer(**grant, surface="chat", switched_off=frozenset({SEARCH.family}))
+    assert [tool.name for tool in without] == [tool.name for tool in offered[:-1]]
     memory = RunMemory({tool.name: tool for tool in offered})
     assert len(memory.offer()) == 4
     hidden = next(name for name in memory.catalogue if name not in memory.offer())

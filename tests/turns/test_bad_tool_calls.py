@@ -1,6 +1,7 @@
 """Bad tool calls through a whole turn: each is refused by name and nothing runs."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -115,6 +116,20 @@ def test_a_bad_call_beside_a_good_one_leaves_the_good_one_alone(desk: Desk) -> N
     outcomes = {result["call_id"]: result["outcome"] for result in results(desk, accepted)}
     assert [outcomes[call_id] for call_id in sorted(outcomes)] == ["denied", "denied", "success"]
     assert executed(accepted) == 1
+
+
+@pytest.mark.req("BND-025")
+def test_the_class_of_a_failure_is_in_the_frame_and_in_the_journal(desk: Desk) -> None:
+    missing = f'call: read_artifact {{"artifact_id": "{uuid4()}"}}'
+    wrong = "call: read_artifact {}"
+    accepted = desk.ask(f"{missing}\n{wrong}\n{DONE}")
+    assert desk.ended(accepted).kind == "agent_run_completed"
+    entries = [entry for entry in desk.entries(accepted) if entry.kind == "tool_ended"]
+    classes = {entry.data["call_id"]: entry.data["error_class"] for entry in entries}
+    assert [classes[call_id] for call_id in sorted(classes)] == ["not_found", "invalid_argument"]
+    for entry in entries:
+        assert entry.hidden["facts"]["error_class"] == entry.data["error_class"]
+        assert entry.data["failure_domain"] == "tool"
 
 
 @pytest.mark.req("BND-035", "BND-040")

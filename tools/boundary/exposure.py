@@ -62,7 +62,8 @@ def offer(
     ]
     offered = [tool for tool in described if tool.family in granted and not tool.discovery]
     if len(offered) > DIRECT_TOOLS:
-        offered += [tool for tool in described if tool.discovery]
+        finding = [tool for tool in described if tool.discovery]
+        offered += [tool for tool in finding if tool.family not in switched_off]
     text = message.casefold()
     return tuple(sorted(offered, key=lambda tool: _distance(tool, text)))
 
