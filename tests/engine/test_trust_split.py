@@ -65,3 +65,11 @@ def test_controllers_touch_nothing_else_of_their_host() -> None:
         "inactivity_timed_out",
         "inspect",
     }
+
+
+@pytest.mark.req("CFG-006")
+def test_no_controller_knows_another() -> None:
+    folder = FOLDER / "controllers"
+    for path in folder.glob("*.py"):
+        siblings = {name for name in imported(path) if name.startswith("agents.engine.controllers")}
+        assert siblings <= {"agents.engine.controllers.host"}, path

@@ -1,0 +1,3 @@
+"""What every controller has to do. A new one is added to `conftest.CONTROLLERS` and passes, or does
+not ship.
+"""
