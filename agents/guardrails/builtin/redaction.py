@@ -6,7 +6,7 @@ from typing import Any, Final
 from audit.credentials import Masking, masked, masked_value
 from tools.boundary.redaction import kept_values
 
-REMEMBERED: Final = 1_024  # texts of histories that were looked through already, per process
+REMEMBERED: Final = 4_096  # texts of histories that were looked through already, per process
 
 Messages = list[dict[str, Any]]
 
