@@ -73,4 +73,6 @@ async def test_a_withdrawn_tool_is_gone_from_the_next_step(run: Run, make_tool: 
     run.offered = run.memory.offer()
     denied = await run.call("made_for_a_test", {"n": 20})
     assert denied.denial is Reason.TOOL_NOT_OFFERED
+    assert "failed too often" in denied.model_view
+    assert "failed too often" in denied.why[-1]["text"]
     assert "search_about" in run.offered

@@ -77,6 +77,8 @@ async def test_an_identical_later_call_gets_the_first_result_and_runs_nothing(
     assert again.repair == RepairDirective(retryable=False, substitutable=False)
     assert (len(first.presentation), again.presentation) == (1, ())
     assert again.member_view == {**first.member_view, "repeat_suppressed": True}
+    assert again.why[-1]["by"] == "repeat"
+    assert (again.why[-1]["outcome"], again.why[-1]["code"]) == ("narrowed", "repeat_suppressed")
     assert counted("repeat_suppressed") == suppressed + 1
     assert counted("success") == successes
     assert await run.rows() == [
@@ -188,6 +190,7 @@ async def test_an_input_that_cannot_work_is_refused_and_in_the_end_an_answer_is_
         assert (outcome.error_class, outcome.failure_domain) == (ErrorClass.TOOL_ERROR, "caller")
         assert outcome.denial is Reason.REPEAT_REFUSED
         assert outcome.ends_turn is None
+        assert (outcome.why[-1]["outcome"], outcome.why[-1]["code"]) == ("denied", "repeat_refused")
     said = [json.loads(outcome.model_view)["message"] for outcome in refused]
     assert said == [repeats.CHANGE_INPUT] * 2 + [repeats.ANSWER_NOW] * 2
     assert [outcome.repair.substitutable for outcome in refused if outcome.repair] == [

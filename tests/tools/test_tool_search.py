@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from audit.reasons import Reason
 from tests.tools.conftest import Run
 from tools.boundary import registry
 from tools.boundary.facts import CallFacts
@@ -62,3 +63,14 @@ async def test_a_tool_that_has_failed_too_often_is_not_found_again(run: Run) -> 
         )
     outcome = await run.call("tool_search", {"query": "invoice"})
     assert outcome.discovered == ()
+
+
+async def test_a_tool_that_is_not_shown_is_told_apart_from_an_invented_one(run: Run) -> None:
+    large(run)
+    run.offered = run.memory.offer()
+    assert "pay_invoice" not in run.offered
+    hidden, invented = await run.call("pay_invoice"), await run.call("pay_everybody")
+    assert [outcome.denial for outcome in (hidden, invented)] == [Reason.TOOL_NOT_OFFERED] * 2
+    assert "not shown to you in this step" in hidden.model_view
+    assert "no tool of this name" in invented.model_view
+    assert hidden.why[-1]["text"] == "The agent has this tool and was not shown it in this step."

@@ -5,6 +5,8 @@ recorded before it runs; if that row cannot be written, nothing runs.
 """
 
 import logging
+from dataclasses import replace
+from typing import Final
 
 from django.db import transaction
 
@@ -18,6 +20,19 @@ from tools.boundary.permission import Permitted
 from tools.effects.claims import LeaseLost
 
 UNKNOWN_TOOL = "unknown"  # stands in the audit for whatever name a model invented
+
+GIVEN_AGAIN: Final = permission.answer(
+    "repeat",
+    "narrowed",
+    "The same call was made before in this turn; its result is given again.",
+    Reason.REPEAT_SUPPRESSED,
+)
+HOPELESS: Final = permission.answer(
+    "repeat",
+    "denied",
+    "The same call failed before in this turn and would fail again.",
+    Reason.REPEAT_REFUSED,
+)
 
 Verdict = Permitted | Denial | Parked | Begun | ToolOutcome
 
@@ -82,7 +97,12 @@ def _repeat(call: ToolCall, permitted: Permitted, ports: Ports) -> ToolOutcome |
     """What the run's memory says to a call that may run."""
     if ports.memory is None:
         return None
-    return ports.memory.ledger.answer(permitted.descriptor, permitted.arguments_digest, call)
+    digest = permitted.arguments_digest
+    repeat = ports.memory.ledger.answer(permitted.descriptor, digest, call)
+    if repeat is None:
+        return None
+    line = GIVEN_AGAIN if repeat.repeat == "suppressed" else HOPELESS
+    return replace(repeat, why=(*permitted.why, line))
 
 
 def _record_denial(call: ToolCall, identity: RunIdentity, ports: Ports, denial: Denial) -> None:

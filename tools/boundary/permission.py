@@ -99,12 +99,8 @@ def _first_time(question: Question) -> str | Denial:
 
 
 def _offer(question: Question) -> str | Denial:
-    offered = question.ports.offered
-    if question.call.name not in offered:
-        names = ", ".join(offered) or "none"
-        return Denial(
-            Reason.TOOL_NOT_OFFERED, f"There is no tool of this name here. Offered are: {names}."
-        )
+    if question.call.name not in question.ports.offered:
+        return _not_offered(question)
     if question.call.name not in question.proven.tool_names:
         return Denial(
             Reason.POLICY_REFUSED,
@@ -112,6 +108,20 @@ def _offer(question: Question) -> str | Denial:
             told="The agent has lost this tool since its turn began.",
         )
     return "The agent was offered this tool."
+
+
+def _not_offered(question: Question) -> Denial:
+    """What the run could have been offered is told apart from a name the model made up."""
+    name, memory = question.call.name, question.ports.memory
+    names = ", ".join(question.ports.offered) or "none"
+    detail, told = f"There is no tool of this name here. Offered are: {names}.", ""
+    if memory is not None and name in memory.health.withdrawn:
+        detail = f"This tool failed too often in this turn. Offered are: {names}."
+        told = "This tool failed too often in this turn, so it is not used any more."
+    elif memory is not None and name in memory.catalogue:
+        detail = f"This tool was not shown to you in this step. Offered are: {names}."
+        told = "The agent has this tool and was not shown it in this step."
+    return Denial(Reason.TOOL_NOT_OFFERED, detail, told=told)
 
 
 def _policy(question: Question) -> str | Denial:
