@@ -7,7 +7,7 @@ from rest_framework import serializers
 from agents.api.fields import Strict, Text, Truth
 from agents.api.operations import Call, Door, Effect, Operation, operation
 from agents.members import preferences, roles
-from agents.members.models import DuringRun, Theme, TokenScope
+from agents.members.models import DuringRun, Effort, Theme, TokenScope
 
 TAG: Final = "me"
 
@@ -18,6 +18,7 @@ class Preferences(Strict):
     plain_speak = Truth(required=False)
     compress_tool_results = Truth(required=False)
     default_during_run = serializers.ChoiceField(choices=DuringRun.values, required=False)
+    effort = serializers.ChoiceField(choices=Effort.values, required=False, allow_blank=True)
 
 
 class Me(serializers.Serializer[Any]):
@@ -35,6 +36,7 @@ class Me(serializers.Serializer[Any]):
     plain_speak = Truth()
     compress_tool_results = Truth()
     default_during_run = serializers.ChoiceField(choices=DuringRun.values)
+    effort = serializers.ChoiceField(choices=Effort.values, allow_blank=True)
     scope = serializers.ChoiceField(choices=TokenScope.values)
 
 

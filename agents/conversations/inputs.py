@@ -343,6 +343,7 @@ class Claimed(NamedTuple):
     time_zone: str
     plain_speak: bool
     compress_tool_results: bool
+    effort: str
     families_off: list[str]
 
 
@@ -352,7 +353,7 @@ CLAIMED = Prepared(
         *("id", "conversation_id", "conversation__deleted_at", "agent_id", "agent__name"),
         *("deployment_id", "message", "kind", "created_at", "member_id", "member__is_active"),
         *("member__username", "member__display_name", "member__time_zone"),
-        *("member__plain_speak", "member__compress_tool_results"),
+        *("member__plain_speak", "member__compress_tool_results", "member__effort"),
         ArraySubquery(FamilyPolicy.switched_off()),
     ),
 )

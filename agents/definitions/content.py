@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from agents.definitions.models import Ceiling, Mode
+from agents.members.models import Effort
 from audit import canonical
 from audit.limits import limit
 from audit.reasons import Reason
@@ -111,11 +112,12 @@ def _small_object(value: Any) -> bool:
 
 
 def _posture(value: Any) -> bool:
-    if not isinstance(value, dict) or set(value) - {"tools", "discoveries"}:
+    if not isinstance(value, dict) or set(value) - {"tools", "discoveries", "effort"}:
         return False
     tools, discoveries = value.get("tools", []), value.get("discoveries", 1)
     return (
-        isinstance(tools, list)
+        value.get("effort", Effort.MEDIUM) in Effort.values
+        and isinstance(tools, list)
         and all(isinstance(family, str) and family in TOOL_FAMILIES for family in tools)
         and type(discoveries) is int
         and 1 <= discoveries <= DISCOVERIES_ASKED

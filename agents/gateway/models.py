@@ -17,6 +17,7 @@ from agents.gateway.querysets import (
     ModelCallQuerySet,
     ModelRoleQuerySet,
 )
+from agents.members.models import Effort
 from audit.reasons import ErrorClass
 
 SMALLEST_CONTEXT_TOKENS = 512
@@ -33,15 +34,6 @@ class ToolCallMode(models.TextChoices):
     NATIVE = "native", "the server has tool calls of its own"
     CONSTRAINED = "constrained", "by JSON schema, for servers that only promise that"
     NONE = "none", "no tools are offered"
-
-
-class Effort(models.TextChoices):
-    """How long a model shall think."""
-
-    MINIMAL = "minimal", "as little as possible"
-    LOW = "low", "little"
-    MEDIUM = "medium", "usual"
-    HIGH = "high", "much"
 
 
 def price(what: str) -> Any:

@@ -22,6 +22,15 @@ class DuringRun(models.TextChoices):
     QUEUE = "queue"
 
 
+class Effort(models.TextChoices):
+    """How long a model shall think, where it can be told."""
+
+    MINIMAL = "minimal", "as little as possible"
+    LOW = "low", "little"
+    MEDIUM = "medium", "as usual"
+    HIGH = "high", "much"
+
+
 class Member(AbstractUser):
     """A person who can sign in. Roles are groups (see `roles`), never flags of their own.
 
@@ -39,6 +48,13 @@ class Member(AbstractUser):
     )
     default_during_run = models.CharField(
         max_length=8, choices=DuringRun.choices, default=DuringRun.STEER
+    )
+    effort = models.CharField(
+        max_length=8,
+        choices=Effort.choices,
+        blank=True,
+        default="",
+        help_text="How long models think; empty where the agent or the model decides.",
     )
 
     class Meta(AbstractUser.Meta):

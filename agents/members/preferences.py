@@ -10,7 +10,7 @@ from agents.members.models import Member
 from audit import funnel
 from audit.reasons import Action
 
-NAMES: Final = ("plain_speak", "compress_tool_results", "default_during_run")
+NAMES: Final = ("plain_speak", "compress_tool_results", "default_during_run", "effort")
 
 
 def change(*, actor: Member, chosen: dict[str, bool | str]) -> None:

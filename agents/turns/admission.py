@@ -130,23 +130,24 @@ def _admit(claim: Claim) -> Admitted:
     turn = None if claim.is_first else _begun(claim)
     version = turn.agent_version if turn and newest else newest
     refused = _refusal(row, version, claim)
+    chosen = turn.snapshot.get("settings", {}) if turn else projecting.chosen(row)
     deployment = None
-    if refused is None:
+    if refused is None and version is not None:
         try:
             deployment = deployments.chat_deployment(row.deployment_id, usual=usual)
-            connection = deployments.connection(deployment)
+            connection = deployments.connection(
+                deployment, effort=projecting.effort(chosen, version)
+            )
         except Refusal as error:
             refused = error.reason
     if refused is not None or version is None or deployment is None:
         return _refused(claim, row, version, refused or Reason.AGENT_UNAVAILABLE)
     if turn is None:
-        chosen = projecting.chosen(row)
         offered = _offer(version, row.message, row.families_off)
         owed = required.bound(row.message, offered)
         _start(claim, row, version, deployment, offered, owed)
         past = recovery.beginning(owed)
     else:
-        chosen = turn.snapshot.get("settings", {})
         offered = exposure.catalogue(turn.snapshot["offered"])
         past = _taken_up(claim, row, turn.snapshot.get("required_tool", ""))
     return Admitted(

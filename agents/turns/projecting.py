@@ -10,12 +10,18 @@ from agents.prompts.settings_projection import Settings
 from tools.boundary.contract import ToolDescriptor
 
 
-def chosen(row: Claimed) -> dict[str, bool]:
+def chosen(row: Claimed) -> dict[str, bool | str]:
     """What the member has chosen about agents, as a run's snapshot keeps it."""
     return {
         "plain_speak": row.plain_speak,
         "compress_tool_results": row.compress_tool_results,
+        "effort": row.effort,
     }
+
+
+def effort(kept: Mapping[str, Any], version: AgentVersion) -> str | None:
+    """How long the model shall think: what the member chose, else what the agent asks for."""
+    return kept.get("effort") or version.content.get("posture", {}).get("effort")
 
 
 def settings(

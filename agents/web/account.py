@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from agents.members import preferences, tokens
-from agents.members.models import AccessToken, DuringRun, Member, Theme, TokenScope
+from agents.members.models import AccessToken, DuringRun, Effort, Member, Theme, TokenScope
 from agents.web.failures import refusals_as_pages
 from agents.web.shell import page, signed_in
 from audit.refusals import Refusal
@@ -25,6 +25,13 @@ SCOPES: Final = (
 DURING_RUN: Final = (
     (DuringRun.STEER, _("Tell the running answer")),
     (DuringRun.QUEUE, _("Wait for its turn")),
+)
+EFFORTS: Final = (
+    ("", _("As the agent or the model decides")),
+    (Effort.MINIMAL, _("As little as possible")),
+    (Effort.LOW, _("Little")),
+    (Effort.MEDIUM, _("As usual")),
+    (Effort.HIGH, _("Much")),
 )
 SCOPE_LABELS: Final = {str(scope): label for scope, label in SCOPES}
 
@@ -49,6 +56,7 @@ class PreferencesForm(forms.Form):
     plain_speak = forms.BooleanField(required=False)
     compress_tool_results = forms.BooleanField(required=False)
     default_during_run = forms.ChoiceField(choices=DuringRun.choices)
+    effort = forms.ChoiceField(choices=EFFORTS, required=False)
 
 
 class TokenForm(forms.Form):
@@ -128,6 +136,7 @@ def _page(
         "token_form": token_form or TokenForm(),
         "themes": Theme.choices,
         "during_run": DURING_RUN,
+        "efforts": EFFORTS,
         "tokens": [(token, SCOPE_LABELS[token.scope]) for token in usable],
         "new_token": new_token,
     }

@@ -9,7 +9,12 @@ from audit.models import AuditEvent
 from tests.api.conftest import Caller
 
 pytestmark = pytest.mark.django_db
-CHOSEN = {"plain_speak": True, "compress_tool_results": True, "default_during_run": "queue"}
+CHOSEN = {
+    "plain_speak": True,
+    "compress_tool_results": True,
+    "default_during_run": "queue",
+    "effort": "high",
+}
 
 
 def chosen(answer: Any) -> dict[str, Any]:
@@ -27,6 +32,7 @@ def test_preferences_are_changed_in_parts_and_kept(as_alice: Caller, alice: Memb
         {
             "compress_tool_results": "true",
             "default_during_run": "queue",
+            "effort": "high",
             "plain_speak": "true",
         },
         {"plain_speak": "false"},
@@ -45,6 +51,8 @@ def test_an_empty_change_changes_nothing(as_alice: Caller, alice: Member) -> Non
         ({"plain_speak": 1}, "plain_speak", "invalid_field"),
         ({"compress_tool_results": None}, "compress_tool_results", "invalid_field"),
         ({"default_during_run": "shout"}, "default_during_run", "invalid_field"),
+        ({"effort": "most"}, "effort", "invalid_field"),
+        ({"effort": None}, "effort", "invalid_field"),
         ({"plain_speak": True, "theme": "dark"}, "theme", "unknown_field"),
         ({"is_staff": True}, "is_staff", "unknown_field"),
     ],

@@ -131,6 +131,7 @@ def test_the_command_prints_a_token_that_works(
         "plain_speak": False,
         "compress_tool_results": False,
         "default_during_run": "steer",
+        "effort": "",
         "scope": "read",
     }
 

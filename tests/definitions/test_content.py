@@ -97,6 +97,9 @@ def test_only_an_object_is_a_definition(content: Any) -> None:
         ("posture", {"discoveries": 1_001}),
         ("posture", {"discoveries": True}),
         ("posture", {"discoveries": "4"}),
+        ("posture", {"effort": "most"}),
+        ("posture", {"effort": ""}),
+        ("posture", {"effort": ["low"]}),
         ("posture", []),
         ("granted_package_ids", ["a", "a"]),
         ("granted_package_ids", ["a"] * 51),
@@ -119,7 +122,7 @@ def test_bounds_are_reached_but_not_passed() -> None:
         "persona": "x" * 20_000,
         "description": "x" * 500,
         "prompt_ids": [f"p{n}" for n in range(50)],
-        "posture": {"tools": ["artifacts"], "discoveries": 9},
+        "posture": {"tools": ["artifacts"], "discoveries": 9, "effort": "high"},
     }
     assert definition.checked(content)["name"] == "x" * 100
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from agents.conversations.inputs import Accepted
 from agents.definitions import versions
+from agents.gateway.models import Deployment
 from agents.members import preferences
 from agents.members.models import Member
 from agents.turns.models import Turn
@@ -16,7 +18,7 @@ def ground() -> None:
     prepare()
 
 
-def choose(member: Member, **chosen: bool) -> None:
+def choose(member: Member, **chosen: bool | str) -> None:
     preferences.change(actor=member, chosen=dict(chosen))
 
 
@@ -30,6 +32,7 @@ def test_what_was_chosen_is_frozen_for_the_run_and_kept_by_who_takes_it_over(
     assert Turn.objects.get(id=accepted.run_id).snapshot["settings"] == {
         "plain_speak": True,
         "compress_tool_results": True,
+        "effort": "",
     }
     choose(alice, plain_speak=False, compress_tool_results=False)
     again = took(accepted, lease_s=-1)
@@ -51,6 +54,29 @@ def test_the_settings_are_those_the_run_works_with(alice: Member) -> None:
     assert (settings.agent_name, settings.agent_version, settings.ceiling) == ("Ferry", 1, "write")
     assert settings.model == "scripted"
     assert set(settings.tools) == {each.label for each in admitted.offered.values()}
+
+
+@pytest.mark.req("GW-002")
+def test_the_members_effort_wins_over_the_agents_and_only_where_it_is_understood(
+    alice: Member,
+) -> None:
+    content = {"name": "Thinker", "persona": "You help.", "posture": {"effort": "low"}}
+    agent = str(versions.create(actor=alice, content=content).agent.id)
+
+    def effort(of: Accepted, lease_s: float = 30) -> str | None:
+        connection = took(of, lease_s=lease_s).connection
+        assert connection is not None
+        return connection.effort
+
+    assert effort(asked(alice, agent=agent)) is None
+    Deployment.objects.update(takes_effort=True, default_effort="minimal")
+    assert effort(asked(alice)) == "minimal"
+    assert effort(asked(alice, agent=agent)) == "low"
+    choose(alice, effort="high")
+    accepted = asked(alice, agent=agent)
+    assert effort(accepted, lease_s=-1) == "high"
+    choose(alice, effort="")
+    assert effort(accepted) == "high"  # as it was when the run began
 
 
 @pytest.mark.req("PRM-010")

@@ -14,13 +14,14 @@ def test_the_account_page_saves_what_is_chosen(client: Client, alice: Member) ->
     before = client.get("/account").content.decode()
     assert 'name="plain_speak"' in before
     assert 'name="compress_tool_results"' in before
-    form = {"plain_speak": "on", "default_during_run": "queue"}
+    form = {"plain_speak": "on", "default_during_run": "queue", "effort": "low"}
     assert client.post("/account/preferences", form).status_code == 302
     alice.refresh_from_db()
     assert (alice.plain_speak, alice.compress_tool_results) == (True, False)
-    assert alice.default_during_run == "queue"
+    assert (alice.default_during_run, alice.effort) == ("queue", "low")
     after = client.get("/account").content.decode()
     assert 'value="queue" checked' in after
+    assert '<option value="low" selected>' in after
 
 
 def test_an_unknown_choice_is_not_saved(client: Client, alice: Member) -> None:

@@ -120,7 +120,7 @@ class Migration(migrations.Migration):
                 choices=[
                     ("minimal", "as little as possible"),
                     ("low", "little"),
-                    ("medium", "usual"),
+                    ("medium", "as usual"),
                     ("high", "much"),
                 ],
                 default="",
