@@ -25,6 +25,7 @@ from tools.boundary.contract import (
 )
 from tools.boundary.models import Approval, FamilyPolicy, PolicyMode
 from tools.boundary.permission import QUESTIONS
+from tools.effects import claims, reservations
 
 MakeTool = Callable[..., ToolDescriptor]
 TAKES_TEXT: Final[Json] = {
@@ -261,3 +262,17 @@ async def test_an_update_is_bound_to_the_version_it_was_asked_about(
         assert missing.denial is Reason.INVALID_ARGUMENTS
     finally:
         await in_database(FamilyPolicy.objects.filter(family="artifacts").delete)
+
+
+@pytest.mark.req("INP-012", "BND-006")
+async def test_no_change_begins_after_a_stop(run: Run, make_tool: MakeTool) -> None:
+    tool = Counting()
+    run.offer(make_tool(tool, kind=ToolKind.WRITE))
+    assert (await run.call("made_for_a_test")).outcome == "success"
+    await in_database(claims.request_stop, run.identity.conversation_id)
+    outcome = await run.call("made_for_a_test")
+    assert (outcome.denial, outcome.ends_turn) == (Reason.BATCH_STOPPED, Reason.BATCH_STOPPED)
+    assert asked(outcome.why)[-1] == ("member", "denied")
+    assert tool.runs == 1
+    begun = await in_database(reservations.reserved, run.identity.run_id)
+    assert len(begun) == 1

@@ -15,7 +15,7 @@ from tools.boundary import approvals, policies
 from tools.boundary.contract import Json, Parked, RunIdentity, ToolCall
 from tools.boundary.failures import Denial
 from tools.boundary.models import Approval, ApprovalState
-from tools.boundary.permission import Permitted, answer
+from tools.boundary.permission import By, Permitted, answer
 from tools.boundary.redaction import readable_value
 from tools.effects import claims, reservations
 
@@ -45,9 +45,12 @@ def clear(
 ) -> Permitted | Denial | Parked | Begun:
     """Whether a permitted call that may change something can begin now; then it has begun.
 
-    In the caller's transaction. Raises `LeaseLost` when the run is worked elsewhere.
+    In the caller's transaction. Nothing begins once the run was asked to stop. Raises `LeaseLost`
+    when the run is worked elsewhere.
     """
-    claims.prove(identity.run_id, identity.fence)
+    if claims.prove(identity.run_id, identity.fence):
+        reason = Reason.BATCH_STOPPED
+        return Denial(reason, DETAILS[reason], why=permitted.why)
     asks = policies.asks(permitted.descriptor, permitted.mode)
     # Only an earlier worker can have asked: whoever asks gives the run up.
     asked = approvals.of_call(identity.run_id, call.call_id) if asks or identity.fence > 1 else None
@@ -130,7 +133,8 @@ def _denied(permitted: Permitted, reason: Reason, wrote: str = "") -> Denial:
         told = f"You did not allow this: {wrote}"
         detail = f"{detail} They wrote: {wrote}"
     denial = Denial(reason, detail, told=told)
-    line = answer("approval", "denied", denial.words, reason)
+    by: By = "member" if reason is Reason.BATCH_STOPPED else "approval"
+    line = answer(by, "denied", denial.words, reason)
     return Denial(reason, detail, told=told, why=(*permitted.why, line))
 
 

@@ -19,7 +19,7 @@ MAX_ATTEMPTS = limit(
 # Locks the claim of a run (id, fence) that its owner still holds; no row when it is lost. For
 # statements that prove and write at once.
 PROOF: Final = (
-    "SELECT run_id FROM effects_runclaim"
+    "SELECT run_id, stop_requested_at IS NOT NULL FROM effects_runclaim"
     " WHERE run_id = %s AND fence = %s AND state = 'running' FOR UPDATE"
 )
 
@@ -93,12 +93,17 @@ def claim(owner: str, *, limit: int, lease_s: float, queue: str = "turns") -> li
         return [Claim(*row) for row in cursor.fetchall()]
 
 
-def prove(run_id: UUID, fence: int) -> None:
-    """Lock the claim for the caller's transaction; raises `LeaseLost` when the fence is old."""
+def prove(run_id: UUID, fence: int) -> bool:
+    """Lock the claim for the caller's transaction; answers whether the run was asked to stop.
+
+    Raises `LeaseLost` when the fence is old.
+    """
     with connection.cursor() as cursor:
         cursor.execute(PROOF, [run_id, fence])
-        if cursor.fetchone() is None:
-            raise LeaseLost(str(run_id))
+        row = cursor.fetchone()
+    if row is None:
+        raise LeaseLost(str(run_id))
+    return bool(row[1])
 
 
 def renew(claims: Sequence[Claim], *, lease_s: float) -> list[Renewal]:
