@@ -4,11 +4,13 @@ import { wireApprovalKeys } from "./approval_view.ts";
 import { announce, decide, onAnnounced } from "./approvals.ts";
 import { Composer, type During } from "./composer.ts";
 import type { Health } from "./connection.ts";
+import { drawMeter } from "./context_meter.ts";
 import {
   accepted,
   apply,
   ask,
   empty,
+  fill,
   lastAsked,
   liveTurn,
   openTurn,
@@ -25,6 +27,7 @@ import { textOf, type Frame } from "./frames.ts";
 import { request } from "./http.ts";
 import { open } from "./ledger.ts";
 import {
+  compact,
   newKey,
   openConversation,
   selectBranch,
@@ -111,6 +114,7 @@ function start(): void {
   window.addEventListener("popstate", () => location.reload());
   find("earlier-button").addEventListener("click", () => void showEarlier());
   find("earlier").hidden = !page.has_earlier;
+  find("sum-up").addEventListener("click", () => void sumUp());
   wireApprovalKeys();
   onAnnounced(() => void following?.catchUp());
   if (matchMedia("(pointer: fine)").matches) composer.focus();
@@ -146,6 +150,7 @@ function redraw(): void {
   const live = liveTurn(state) !== null;
   composer.state(openTurn(state) !== null, live);
   chips.draw(waiting(state), live);
+  drawMeter(fill(state));
   thread.schedule();
 }
 
@@ -198,6 +203,7 @@ async function reachConversation(): ReturnType<typeof openConversation> {
 function retry(turn: Turn): void {
   const outgoing = unsent.get(turn.key);
   if (outgoing) void send(outgoing, turn, null);
+  else if (turn.kind === "compaction") void sumUp();
   else if (turn.ask) void pose(turn.ask.text, turn);
 }
 
@@ -227,6 +233,14 @@ async function choose(inputId: string | null): Promise<void> {
   state.tip = before;
   toast(reply.message || say.failure());
   redraw();
+}
+
+async function sumUp(): Promise<void> {
+  find("context-menu").hidePopover();
+  if (!conversation) return;
+  const reply = await compact(conversation);
+  if (!reply.ok) toast(reply.message || say.failure());
+  thread.follow();
 }
 
 async function stop(): Promise<void> {

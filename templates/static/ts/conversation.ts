@@ -1,13 +1,14 @@
 // What a conversation looks like after a set of frames and deltas. Pure: no document, no clock,
 // no network. Frames arrive here once and in order (ledger.ts), or older ones as a page from
 // before the first; both lead to the same state as one fresh read.
-import { pathTo, tipBelow } from "./branches.ts";
+import { pathTo, siblingsOf, tipBelow, type Siblings } from "./branches.ts";
 import { textOf, type Delta, type Frame, type FrameData } from "./frames.ts";
 import { extend } from "./segments.ts";
 import {
   blankTurn,
   change,
   closeCalls,
+  fillOf,
   isLive,
   isOpen,
   openSegment,
@@ -56,6 +57,17 @@ export function openTurn(conversation: Conversation): Turn | null {
 /** The turn that can be told something now. */
 export function liveTurn(conversation: Conversation): Turn | null {
   return conversation.turns.find(isLive) ?? null;
+}
+
+/** How full the model's window is on the shown branch; null before the first answer. */
+export function fill(conversation: Conversation): ReturnType<typeof fillOf> {
+  const last = path(conversation).findLast((turn) => fillOf(turn) !== null);
+  return last ? fillOf(last) : null;
+}
+
+/** Every question with others beside it, and its place among them. */
+export function siblings(conversation: Conversation): Map<Turn, Siblings> {
+  return siblingsOf(conversation.turns.filter((turn) => !isTakenBack(turn)));
 }
 
 /** The newest question on the page that is the reader's own to change. */
@@ -164,6 +176,7 @@ export function prepend(conversation: Conversation, frames: readonly Frame[]): v
 
 function joinTurns(later: Turn, earlier: Turn): void {
   later.ask ??= earlier.ask;
+  later.kind = earlier.kind;
   later.agent ||= earlier.agent;
   later.order = earlier.order;
   later.parent = earlier.parent;

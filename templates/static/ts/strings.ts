@@ -17,7 +17,9 @@ function ngettext(one: string, many: string, count: number): string {
 }
 
 function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/%\((\w+)\)s/g, (whole, name: string) => String(values[name] ?? whole));
+  return text.replace(/%(?:\((\w+)\)s|%)/g, (whole, name: string | undefined) =>
+    name === undefined ? "%" : String(values[name] ?? whole),
+  );
 }
 
 export const say = {
@@ -52,6 +54,10 @@ export const say = {
     fill(gettext("Earlier messages were summarised: %(before)s tokens became %(after)s"), { before, after }),
   compactedPlain: () => gettext("Earlier messages were summarised"),
   connectionLost: () => gettext("Connection lost. Trying again …"),
+  contextFull: (percent: number) =>
+    fill(gettext("%(percent)s%% of the model’s memory is used"), { percent }),
+  contextTokens: (used: string, all: string) =>
+    fill(gettext("%(used)s of %(all)s tokens"), { used, all }),
   conversationArchived: () => gettext("Conversation archived"),
   conversationDeleted: () => gettext("Conversation deleted"),
   copyAnswer: () => gettext("Copy answer"),
@@ -115,6 +121,7 @@ export const say = {
   steerUnread: () => gettext("The answer ended before this was read"),
   stop: () => gettext("Stop"),
   stopped: () => gettext("Stopped"),
+  summingUp: () => gettext("Summing up earlier messages …"),
   target: () => gettext("Target"),
   thinking: () => gettext("Thinking …"),
   thought: () => gettext("Thoughts"),

@@ -1,7 +1,7 @@
 // The scrolling column of turns: draws what changed once a frame, follows new text only while
 // the reader is at the end, and speaks settled answers to the live region.
-import { siblingsOf, type Siblings } from "./branches.ts";
-import { openTurn, shownTurns, type Conversation } from "./conversation.ts";
+import type { Siblings } from "./branches.ts";
+import { openTurn, shownTurns, siblings, type Conversation } from "./conversation.ts";
 import { find } from "./dom.ts";
 import type { Turn } from "./turn.ts";
 import { TurnView, type TurnActions } from "./turn_view.ts";
@@ -51,7 +51,7 @@ export class ThreadView {
 
   draw(): void {
     const turns = shownTurns(this.#conversation);
-    const siblings = siblingsOf(this.#conversation.turns);
+    const places = siblings(this.#conversation);
     this.#column.querySelector(".loading")?.remove();
     this.#column.toggleAttribute("data-busy", openTurn(this.#conversation) !== null);
     const keys = new Set(turns.map((turn) => turn.key));
@@ -61,7 +61,7 @@ export class ThreadView {
       this.#views.delete(key);
       this.#drawn.delete(key);
     }
-    turns.forEach((turn, index) => this.#drawTurn(turn, index, siblings.get(turn) ?? null));
+    turns.forEach((turn, index) => this.#drawTurn(turn, index, places.get(turn) ?? null));
     this.#keepEnd();
   }
 

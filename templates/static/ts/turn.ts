@@ -73,6 +73,8 @@ export interface Usage {
 export interface Turn extends Node {
   /** Stable for the life of the page, also while the server does not know the turn yet. */
   readonly key: string;
+  /** A compaction asks nothing: it has everything before it summed up. */
+  kind: "message" | "compaction";
   runId: string | null;
   /** Journal position of the question, or of the first frame seen; infinity while unsent. */
   order: number;
@@ -116,6 +118,7 @@ export function blankTurn(key: string, start: Pick<Turn, "order" | "state">): Tu
     inputId: null,
     parent: undefined,
     replaces: null,
+    kind: "message",
     runId: null,
     ask: null,
     agent: "",
@@ -226,11 +229,14 @@ export function change(turn: Turn, frame: Frame): void {
 }
 
 function take(turn: Turn, frame: Frame): void {
-  turn.ask = {
-    text: textOf(frame.data, "message"),
-    author: nameOf(frame.data, "author"),
-    at: frame.at,
-  };
+  turn.kind = frame.data.kind === "compaction" ? "compaction" : "message";
+  if (turn.kind === "message") {
+    turn.ask = {
+      text: textOf(frame.data, "message"),
+      author: nameOf(frame.data, "author"),
+      at: frame.at,
+    };
+  }
   turn.agent = nameOf(frame.data, "agent") || turn.agent;
   turn.replaces = textOf(frame.data, "replaces") || null;
   if (turn.state === "sending" || turn.state === "unsent") turn.state = "accepted";
@@ -254,6 +260,17 @@ function end(turn: Turn, state: TurnState, data: FrameData): void {
 /** Ends every call that was left open by a turn that is over. */
 export function closeCalls(turn: Turn): void {
   for (const call of callsOf(turn)) close(call, UNTOLD[turn.state] ?? "failed");
+}
+
+/** How full the model's window was after this turn; null where the turn does not say. */
+export function fillOf(turn: Turn): { readonly tokens: number; readonly window: number } | null {
+  const window = turn.usage?.window ?? null;
+  const summary = turn.parts.findLast((part) => part.type === "compaction");
+  const tokens =
+    turn.kind === "compaction" && summary && "data" in summary
+      ? numberOf(summary.data, "after_tokens")
+      : (turn.usage?.context ?? null);
+  return tokens === null || window === null || window <= 0 ? null : { tokens, window };
 }
 
 function usageOf(data: FrameData): Usage | null {

@@ -96,6 +96,7 @@ export class TurnView {
     if (Number.isFinite(turn.order)) this.root.id = `m-${turn.order}`;
     this.asked.update(turn, siblings);
     this.#answer.hidden = turn.state === "unsent";
+    this.#byline.hidden = turn.kind === "compaction";
     this.#drawByline(turn.agent || say.agent());
     this.#drawParts(turn);
     const open = isOpen(turn);
@@ -173,8 +174,8 @@ export class TurnView {
       this.#ending.replaceChildren(
         drawing(stopIcon),
         h("span", {}, turn.reason === "" || turn.reason === "stopped" ? say.stopped() : turn.message),
-        h("button", { type: "button", class: "link-button when-idle", onclick: this.#actions.goOn }, say.goOn()),
-        h("button", { type: "button", class: "link-button when-idle", onclick: retry }, say.retry()),
+        turn.kind === "message" ? linkButton(say.goOn(), this.#actions.goOn) : "",
+        linkButton(say.retry(), retry),
       );
     }
     if (turn.state === "failed") {
@@ -198,8 +199,14 @@ export function initial(name: string): string {
   return [...name.trim()][0]?.toUpperCase() ?? "·";
 }
 
+// For what would start another answer: out of the way while one is being written.
+function linkButton(label: string, onclick: () => void): HTMLButtonElement {
+  return h("button", { type: "button", class: "link-button when-idle", onclick }, label);
+}
+
 function activityWords(turn: Turn): string {
   if (turn.state === "sending") return say.sending();
+  if (turn.kind === "compaction") return say.summingUp();
   if (turn.state === "waiting") return say.waiting();
   const last = turn.parts.at(-1);
   if (last?.type === "thinking" && !isSettled(last)) return say.thinking();
@@ -226,7 +233,6 @@ function proseView(): PartView {
 // What was said to the agent while it worked, where it was read, or that it was not.
 function steerNote({ steer }: SteerPart, actions: TurnActions): HTMLElement {
   const read = steer.state === "applied";
-  const onclick = () => actions.say(steer.text);
   return h(
     "div",
     { class: "steered", "data-state": steer.state },
@@ -237,8 +243,7 @@ function steerNote({ steer }: SteerPart, actions: TurnActions): HTMLElement {
       h("span", { class: "steered-note" }, read ? say.steerRead() : say.steerUnread()),
       h("p", { dir: "auto" }, steer.text),
     ),
-    !read &&
-      h("button", { type: "button", class: "link-button when-idle", onclick }, say.sendAsMessage()),
+    !read && linkButton(say.sendAsMessage(), () => actions.say(steer.text)),
   );
 }
 
