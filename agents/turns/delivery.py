@@ -69,6 +69,8 @@ _FILE_LINK: Final = re.compile(r"\]\((?!https?://)[^)\s]{0,200}\.([A-Za-z]{3,4})
 
 def asked_for(message: str) -> frozenset[Format]:
     """The formats a message asks to be delivered."""
+    if not named_in(message):
+        return frozenset()
     lines = (" ".join(line.split()) for line in message.splitlines())
     return frozenset(
         each for line in lines for clause in _CLAUSE.split(line) for each in _wanted(clause)
@@ -85,6 +87,8 @@ def check(answer: str, *, asked: str, saved: Iterable[Saved]) -> Checked:
     """Compare what the answer claims with what was kept; correct an unsupported claim."""
     kept = delivered(saved)
     missing = asked_for(asked) - kept
+    if not missing and "](" not in answer:
+        return Checked(Delivery.MATCHES, answer)
     claims = [part for part in _sentences(answer) if _claims(part, missing, kept)]
     if not claims:
         return Checked(Delivery.HONEST if missing else Delivery.MATCHES, answer)

@@ -19,7 +19,7 @@ def for_model(messages: Messages) -> Messages:
 
 def text(shown: str) -> str:
     """A text of a turn without credentials."""
-    return masked(shown, kept_values())
+    return _remembered(shown, kept_values())
 
 
 def value(arguments: Any) -> Any:
@@ -46,5 +46,5 @@ def _clean(message: dict[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(content: str, known: tuple[str, ...]) -> str:
-    """A past never changes, so that each of its texts is looked through once."""
+    """A text is looked through once, though it passes as an answer, at the end and as history."""
     return masked(content, known)
