@@ -10,13 +10,15 @@ END_GRACE_S = 5.0
 
 
 class Watch:
-    """Calls `cut` once when the answer is silent or long for too long; `expired` tells.
+    """Calls `cut` once when the answer is silent or long for too long; `expired` tells, and
+    `fell_silent` that it had begun and time was left.
 
     The timer is not moved at every read: when it fires it looks how long ago the last one was.
     """
 
     def __init__(self, timeouts: Timeouts, started: float, cut: Callable[[], None]) -> None:
         self.expired = False
+        self.fell_silent = False
         self._loop = asyncio.get_running_loop()
         self._idle_s = timeouts.idle_s
         self._last = started
@@ -54,4 +56,5 @@ class Watch:
             self._timer = self._loop.call_at(due, self._check)
             return
         self.expired = True
+        self.fell_silent = self._begun and due < self._total_at
         self._cut()

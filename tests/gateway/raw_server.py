@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -75,12 +76,12 @@ class RawServer:
 
 
 @asynccontextmanager
-async def serving(*replies: Reply) -> AsyncIterator[RawServer]:
-    """A server on a free port while the block runs."""
+async def serving(*replies: Reply, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawServer]:
+    """A server on a free port while the block runs, behind a certificate if one is given."""
     server = RawServer(list(replies))
-    listener = await asyncio.start_server(server.answer, "127.0.0.1", 0, limit=2**20)
+    listener = await asyncio.start_server(server.answer, "127.0.0.1", 0, limit=2**20, ssl=tls)
     port = listener.sockets[0].getsockname()[1]
-    server.url = f"http://127.0.0.1:{port}/v1"
+    server.url = f"https://localhost:{port}/v1" if tls else f"http://127.0.0.1:{port}/v1"
     try:
         yield server
     finally:

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from agents.gateway import addresses, deployments
+from agents.gateway.connection import Timeouts
 from agents.gateway.models import Deployment, ModelRole, Role
 from audit.models import AuditEvent
 from audit.reasons import Action, Reason
@@ -53,6 +54,44 @@ def test_it_refuses_when_nothing_can_answer(asked: str) -> None:
     if asked == "disabled":
         with pytest.raises(NotFound):
             deployments.assign_role(actor=ACTOR, role=Role.CHAT, deployment_id=deployment.id)
+
+
+def test_only_a_configured_fallback_stands_in(django_assert_num_queries: Any) -> None:
+    other = make("other")
+    first = make("first", fallback=make("second"))
+    deployments.assign_role(actor=ACTOR, role=Role.CHAT, deployment_id=first.id)
+    with django_assert_num_queries(1):
+        assert deployments.chat_deployment() == first
+    Deployment.objects.filter(id=first.id).update(enabled=False)
+    assert deployments.chat_deployment().name == "second"
+    assert deployments.chat_deployment(first.id).name == "second"
+    assert deployments.can_answer(first.id)
+    Deployment.objects.filter(name="second").update(enabled=False, fallback=other)
+    with pytest.raises(Refusal):  # one step, not a chain
+        deployments.chat_deployment(first.id)
+    assert not deployments.can_answer(first.id)
+    assert not deployments.can_answer(uuid.uuid4())
+
+
+def test_a_deployment_cannot_stand_in_for_itself() -> None:
+    deployment = make()
+    deployment.fallback = deployment
+    with pytest.raises(Invalid):
+        deployments.save(actor=ACTOR, deployment=deployment, secret_entered=False)
+
+
+@pytest.mark.req("GW-003")
+def test_a_connection_carries_everything_a_call_needs() -> None:
+    plain = deployments.connection(make("plain"))
+    assert (plain.timeouts, plain.effort, plain.turn_tokens) == (Timeouts(), None, None)
+    own = make(
+        "own", takes_effort=True, default_effort="low", turn_tokens=9_000, connect_s=3, idle_s=7
+    )
+    connection = deployments.connection(own)
+    assert connection.timeouts == Timeouts(connect_s=3.0, idle_s=7.0)
+    assert (connection.effort, connection.turn_tokens) == ("low", 9_000)
+    assert deployments.connection(own, effort="high").effort == "high"
+    assert deployments.connection(make("deaf"), effort="high").effort is None
 
 
 def test_a_connection_carries_the_key_and_shows_it_nowhere() -> None:

@@ -1,7 +1,6 @@
 """What a provider can do wrong, and the closed code it becomes."""
 
 import asyncio
-import ssl
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -121,29 +120,6 @@ async def test_a_server_without_tls_where_tls_is_asked_for() -> None:
     assert outcome(got).failure.code is Reason.PROVIDER_UNREACHABLE
 
 
-async def test_a_certificate_nobody_vouches_for(tmp_path: object) -> None:
-    certificate = f"{tmp_path}/self.pem"
-    made = await asyncio.create_subprocess_exec(
-        *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
-        *("-subj", "/CN=localhost", "-keyout", certificate, "-out", f"{certificate}.crt"),
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    assert await made.wait() == 0
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(f"{certificate}.crt", certificate)
-    asked = asyncio.Event()
-    listener = await asyncio.start_server(
-        lambda reader, writer: asked.set(), "127.0.0.1", 0, ssl=context
-    )
-    port = listener.sockets[0].getsockname()[1]
-    connection = connect(f"https://localhost:{port}/v1", key="secret")
-    got = await gather(openai_compatible.attempt(connection, HELLO))
-    listener.close()
-    failure = outcome(got).failure
-    assert (failure.code, failure.retryable) == (Reason.PROVIDER_UNREACHABLE, False)
-    assert not asked.is_set()
-
-
 @pytest.mark.parametrize(
     ("reply", "timeouts"),
     [
@@ -158,6 +134,8 @@ async def test_it_gives_up_on_a_server_that_is_too_slow(reply: Reply, timeouts: 
     failure = await asyncio.wait_for(failure_of(reply, timeouts=timeouts), 3)
     assert failure.code is Reason.TIMEOUT
     assert failure.error_class is ErrorClass.TIMEOUT
+    # Only a line that fell silent in the middle is worth another try.
+    assert failure.retryable == (timeouts.idle_s == 0.2)
 
 
 async def test_comments_keep_a_slow_answer_alive() -> None:

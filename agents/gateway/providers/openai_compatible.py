@@ -150,9 +150,17 @@ class _Answer:
         except EventTooLong:
             self._broken = failures.garbage(retryable=False)
         except (aiohttp.ClientError, ConnectionError):
-            self._broken = failures.timed_out() if self._watch.expired else failures.cut_off()
+            self._broken = self._cut()
         self._over = True
         return self._reducer.flush()
+
+    def _cut(self) -> ProviderFailure:
+        """What it means that the body ended too early. A line that fell silent is as good as one
+        that broke; a server that never began to answer would only be waited for again.
+        """
+        if self._watch.expired:
+            return failures.timed_out(retryable=self._watch.fell_silent)
+        return failures.cut_off()
 
     def _reduced(self, data: bytes) -> list[StreamEvent]:
         reader, reducer = self._reader, self._reducer
