@@ -76,7 +76,7 @@ async def test_an_identical_later_call_gets_the_first_result_and_runs_nothing(
     assert (again.outcome, again.repeat) == ("success", "suppressed")
     assert again.repair == RepairDirective(retryable=False, substitutable=False)
     assert (len(first.presentation), again.presentation) == (1, ())
-    assert again.member_view == {**first.member_view, "repeat_suppressed": True}
+    assert again.member_view == {"message": repeats.SAME_AS_BEFORE, "repeat_suppressed": True}
     assert again.why[-1]["by"] == "repeat"
     assert (again.why[-1]["outcome"], again.why[-1]["code"]) == ("narrowed", "repeat_suppressed")
     assert counted("repeat_suppressed") == suppressed + 1

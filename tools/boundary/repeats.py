@@ -34,6 +34,7 @@ REFUSALS = limit(
 )
 
 DONE: Final = "This exact call was made before. Its result is given again; nothing was done twice."
+SAME_AS_BEFORE: Final = "The same was done before in this turn, so it was not done again."
 CHANGE_INPUT: Final = (
     "This exact call failed before and would fail again, so it was not run."
     " Change the arguments, or use another tool."
@@ -148,7 +149,7 @@ def _replayed(
         call=call,
         outcome="success",
         model_view=json.dumps(view, sort_keys=True, separators=(",", ":"), ensure_ascii=False),
-        member_view={**done.member_view, "repeat_suppressed": True},
+        member_view={**done.member_view, "message": SAME_AS_BEFORE, "repeat_suppressed": True},
         repair=NOTHING_MORE,
         arguments_digest=arguments_digest,
         repeat="suppressed",
