@@ -311,6 +311,8 @@ def _wrong_terminals(entries: list[Entry]) -> Iterator[str]:
 def _wrong_answers(entries: list[Entry]) -> Iterator[str]:
     if entries[-1].kind != Kind.AGENT_RUN_COMPLETED:
         return
+    if any(e.kind == Kind.COMPACTION and e.data.get("by") == "member" for e in entries):
+        return  # it sums up and answers nothing
     with_calls = {e.hidden["step"] for e in entries if e.kind == Kind.TOOL_STARTED}
     answers = [
         entry

@@ -7,7 +7,7 @@ import pytest
 
 from agents.journal import replay
 from tests.faults.harness import Crowd, House, seeded
-from tests.patience import until
+from tests.patience import seen
 from tests.stack import Stack
 
 pytestmark = pytest.mark.stack
@@ -40,8 +40,7 @@ def test_workers_killed_at_random(house: House, crowd: Crowd, stack: Stack) -> N
     for _ in range(3):
         crowd.ask(f"hold: {gate}\nsay: So\n")  # however late a kill comes, it meets a turn
         time.sleep(chance.uniform(0.2, 1.2))
-        until(lambda: house.busy(spare_last=True), "a worker holds runs that may be tried again")
-        victim = chance.choice(house.busy(spare_last=True) or list(house.workers))
+        victim = chance.choice(seen(lambda: house.busy(spare_last=True), "a worker to lose"))
         house.expire(house.kill(victim), victim)
         house.start_one()
     stack.release(gate)
