@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.journeys.conftest import said, send, wait_until_done
 
 PEARS = "Pears are ripe in August and plums follow them in September, says the gardener."
-PAGES = ("/", "/agents", "/account", "/archived", "/conversations", "/nothing-here")
+PAGES = ("/", "/inbox", "/agents", "/account", "/archived", "/conversations", "/nothing-here")
 
 
 @pytest.fixture
@@ -82,7 +82,13 @@ def test_everything_in_a_chat_works_by_keyboard_alone(signed_in: Callable[..., P
     keyboard.press("Enter")
     wait_until_done(page)
     keyboard.press("ArrowUp")
-    expect(field).to_have_value("say: one\nmore")
+    editor = page.get_by_role("textbox", name="Edit your question")
+    expect(editor).to_be_focused()
+    expect(editor).to_have_value("say: one\nmore")
+    keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Edit message")).to_be_focused()
+    keyboard.press("Shift+Escape")
+    keyboard.type("again")
     keyboard.press("Tab")
     expect(page.get_by_role("button", name="Choose who answers")).to_be_focused()
     keyboard.press("Enter")
@@ -177,6 +183,7 @@ def test_the_parts_of_a_chat_have_names(signed_in: Callable[..., Page]) -> None:
           - navigation "Main":
             - link "New chat"
             - button "Search"
+            - link "Inbox"
             - link "Agents"
           - navigation "Your conversations":
             - heading "Today"
@@ -186,9 +193,12 @@ def test_the_parts_of_a_chat_have_names(signed_in: Callable[..., Page]) -> None:
           - region "Messages":
             - article:
               - heading "You asked"
+              - button "Copy message"
+              - button "Edit message"
               - heading "Kaizen"
               - paragraph: Named.
               - button "Copy answer"
+              - button "Try again"
           - textbox "Message"
           - button /Choose who answers/
           - button "Send"
