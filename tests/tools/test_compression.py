@@ -78,7 +78,7 @@ async def test_results_are_shortened_only_for_whoever_wants_it_and_after_authori
     assert len(plain.model_view.encode()) > 20_000
     run.compress = True
     shorter = await run.call("made_for_a_test")
-    assert 4_000 < len(shorter.model_view.encode()) <= 8_192
+    assert 2_000 < len(shorter.model_view.encode()) <= 4_096
     assert shorter.member_view == plain.member_view
     run.authority = lambda _: Authority(frozenset(), Tier.READ)
     denied = await run.call("made_for_a_test")
@@ -102,7 +102,7 @@ async def test_failures_short_results_and_whole_results_stay_as_they_are(
     for tool in (
         make_tool(giving({"log": LINES[:20_000]}, "error")),
         make_tool(giving({"log": LINES[:20_000]}), whole_result=True),
-        make_tool(giving({"log": LINES[:8_000]})),
+        make_tool(giving({"log": LINES[:3_000]})),
     ):
         run.offer(tool)
         view = json.loads((await run.call("made_for_a_test")).model_view)

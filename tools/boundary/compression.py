@@ -18,7 +18,7 @@ from tools.boundary.contract import ToolDescriptor, ToolOutcome
 
 COMPRESSED_VIEW = limit(
     "tool.compressed_view",
-    8_192,
+    4_096,
     "bytes",
     "Where a member has compression on: what a model reads of one long tool result, as JSON.",
 )
@@ -55,7 +55,7 @@ async def compressed(
 
 
 def reduced(text: str) -> str:
-    """A JSON object with head and tail of its long texts and lists, at most 8 KiB where possible.
+    """A JSON object with head and tail of its long texts and lists, at most 4 KiB where possible.
 
     Every key stays, and each place where something is missing says how much. Raises `ValueError`
     for a text that is no JSON object.

@@ -15,21 +15,21 @@ INPUTS = limit(
 
 
 class HealthTally:
-    """Failures of one run's tools. What a tool only relays for its caller is not counted."""
+    """Failures of one run's tools. What a tool only relays for its caller is not counted.
+
+    `withdrawn` holds the tools to offer no longer. It is replaced, never changed, because calls
+    that are decided in other threads read it meanwhile.
+    """
 
     def __init__(self) -> None:
+        self.withdrawn: frozenset[str] = frozenset()
         self._failures: dict[str, list[str]] = {}
 
     def observe(self, facts: CallFacts) -> None:
         """Count a failure of the tool's own domain that really ran."""
-        if facts.failed and facts.failure_domain == "tool":
-            self._failures.setdefault(facts.tool, []).append(facts.arguments_digest)
-
-    @property
-    def withdrawn(self) -> frozenset[str]:
-        """The tools to offer no longer."""
-        return frozenset(
-            tool
-            for tool, inputs in self._failures.items()
-            if len(inputs) >= FAILURES and len(set(inputs)) >= INPUTS
-        )
+        if not facts.failed or facts.failure_domain != "tool":
+            return
+        inputs = self._failures.setdefault(facts.tool, [])
+        inputs.append(facts.arguments_digest)
+        if len(inputs) >= FAILURES and len(set(inputs)) >= INPUTS:
+            self.withdrawn |= {facts.tool}
