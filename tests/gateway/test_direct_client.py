@@ -1,6 +1,7 @@
 """Calls outside a turn's steps: one row each, and the error that happened, not another one."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +20,19 @@ from audit.refusals import RateLimited
 from tests.gateway.conftest import HELLO
 from tests.gateway.raw_server import RawServer, Reply, chunk, events, serving
 
-pytestmark = pytest.mark.usefixtures("committed_db")
+pytestmark = pytest.mark.usefixtures("kept_db")
 
 LEAK = "sk-live-0123456789 for alice"
 USAGE = {"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 9}}
 FINE = Reply([events(chunk(content="Short."), chunk("stop"), USAGE)])
 BUSY = Reply(status="503 Busy")
+
+
+@pytest.fixture
+def kept_db(committed_db: None) -> Iterator[None]:
+    """The committed database; budgets would change what other tests count, so none stays."""
+    yield
+    Budget.objects.all().delete()
 
 
 async def reach(server: RawServer) -> Connection:
@@ -143,4 +151,3 @@ async def test_it_holds_and_settles_budgets_by_itself(make_member: Any) -> None:
         assert len(server.bodies) == 2
     assert len(await rows(connection)) == 2
     assert not await in_database(BudgetHold.objects.filter(budget=made).exists)
-    await in_database(made.delete)
