@@ -4,7 +4,7 @@ too deep, too long or of the wrong shape. Each kind is small, so that many can b
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 DEEP: Final = 100
@@ -73,6 +73,17 @@ def odd(seed: int) -> Iterator[Any]:
     chance = random.Random(seed)
     while True:
         yield _value(chance, depth=0)
+
+
+def shaped(chance: random.Random, names: Sequence[str], known: Sequence[Any]) -> dict[str, Any]:
+    """An object with fields of a door's own, some with values that other doors would take."""
+    chosen = [name for name in names if chance.random() < 0.7]
+    if chance.random() < 0.1:
+        chosen.append("surprise")
+    return {
+        name: chance.choice(known) if chance.random() < 0.6 else _value(chance, depth=1)
+        for name in chosen
+    }
 
 
 def _value(chance: random.Random, depth: int) -> Any:

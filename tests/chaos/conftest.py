@@ -18,17 +18,23 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if asked_for or HERE not in (collection_path, *collection_path.parents) else True
 
 
-@pytest.fixture
-def house(committed_db: None, stack: Stack, tmp_path: Path) -> Iterator[House]:
+@pytest.fixture(scope="package")
+def shared_house(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """Workers to break on a broker of their own; the stack lends its model."""
     if "worker" in stack.processes:
         stack.kill("worker")
     broker = Broker()
     broker.start()
-    house = House(stack.environment, broker, tmp_path)
+    house = House(stack.environment, broker, tmp_path_factory.mktemp("workers"))
     yield house
     house.clear()
     broker.stop()
+
+
+@pytest.fixture
+def house(committed_db: None, shared_house: House) -> House:
+    """The house, with the database at hand."""
+    return shared_house
 
 
 @pytest.fixture

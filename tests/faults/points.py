@@ -156,7 +156,8 @@ class Scene:
             self._begin(point)
             self._reach(point, closed)
             getattr(self, f"_{harm}")(point, closed)
-        self._again(point)
+            self._again(point)
+            self._let_go()
         self.crowd.wait(ENDED_S)
 
     def last(self) -> Entry:
@@ -231,12 +232,12 @@ class Scene:
         self._open(closed)
         self.house.expire(process, name)
         self._wake(point)
-        self._again(point)
+        if point.who == "member":
+            return
         self.crowd.wait(ENDED_S)
-        before = WorkerHeartbeat.objects.filter(owner__contains=f":{process.pid}:").first()
+        before = WorkerHeartbeat.objects.get(owner__contains=f":{process.pid}:")
         self.house.resume(name)
-        if before is not None:
-            until(lambda: _has_beaten_since(before), "the woken worker is back")
+        until(lambda: _has_beaten_since(before), "the woken worker is back")
 
     def _cut(self, point: Point, closed: Shut | None) -> None:
         name = self._victim(point)
@@ -280,16 +281,13 @@ class Scene:
                 "REDIS_URL": self.house.broker.url,
                 "PGAPPNAME": self.house.application(ACTOR),
             },
-            stderr=sys.stderr,
+            stderr=subprocess.DEVNULL,
         )
 
     def _again(self, point: Point) -> None:
         """The member does the same once more, as a browser does that got no answer."""
         if point.who != "member":
             return
-        if process := self.house.workers.pop(ACTOR, None):
-            process.send_signal(signal.SIGCONT)
-            process.wait()
         if point.needs == "approval":
             row = Approval.objects.get(run_id=self.crowd.asked[-1].run_id)
             decisions.decide(
@@ -310,6 +308,12 @@ class Scene:
             )
         assert Input.objects.filter(conversation_id=self.conversation).count() == 1
 
+    def _let_go(self) -> None:
+        """The member's process, if it still lives, goes on to its end."""
+        if process := self.house.workers.pop(ACTOR, None):
+            process.send_signal(signal.SIGCONT)
+            process.wait()
+
     def _question(self, asked: Accepted) -> Approval | None:
         return Approval.objects.filter(run_id=asked.run_id, state="pending").first()
 
@@ -319,9 +323,11 @@ class Scene:
         broker = self.house.broker.process
         if point.way == "quiet broker" and broker is not None:
             broker.send_signal(signal.SIGSTOP)
-        yield
-        if broker is not None:
-            broker.send_signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            if broker is not None:
+                broker.send_signal(signal.SIGCONT)
 
 
 def _gate(scene: Scene, point: Point) -> "contextmanager[Shut | None]":
@@ -335,8 +341,10 @@ def _policy(point: Point) -> Iterator[None]:
         yield
         return
     policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.APPROVAL)
-    yield
-    policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.ON)
+    try:
+        yield
+    finally:
+        policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.ON)
 
 
 def _has_beaten_since(before: WorkerHeartbeat) -> bool:
