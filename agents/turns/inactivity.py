@@ -41,9 +41,11 @@ class Silence:
             self._timer = None
 
     def _look(self) -> None:
+        now = self._loop.time()
         due = self._last + self._allowed_s
-        if self._loop.time() < due:
-            self._timer = self._loop.call_at(due, self._look)
+        if now < due:
+            # Never further off than what is allowed: an excuse may end before its time.
+            self._timer = self._loop.call_at(min(due, now + self._allowed_s), self._look)
             return
         self._timer = None
         self._end()
