@@ -1,7 +1,6 @@
 """What a turn may use: held before each call, counted at its commit, told when it is over."""
 
 import re
-import time
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -11,8 +10,8 @@ from agents.gateway import budgets
 from agents.gateway.models import Budget, BudgetHold, Deployment, ModelCall
 from audit.reasons import Reason
 from audit.refusals import RateLimited
-from tests.patience import promised
-from tests.turns.conftest import POLL_S, Desk
+from tests.patience import until
+from tests.turns.conftest import Desk
 
 pytestmark = pytest.mark.stack
 CALL = 'call: search_about {"question": "keyboard shortcuts"}'
@@ -49,10 +48,7 @@ def test_a_stopped_turn_gives_back_what_it_held(desk: Desk) -> None:
     made = given(desk, 1_000_000)
     asked = desk.ask("tokens: 3000 @ 20/s")
     desk.seen(asked, {"agent_run_started"})
-    deadline = time.monotonic() + promised(10)
-    while counts(made)[1] == 0:
-        assert time.monotonic() < deadline
-        time.sleep(POLL_S)
+    until(lambda: counts(made)[1] > 0, "the call holds its budget")
     desk.stop()
     desk.ended(asked)
     used, held = counts(made)
