@@ -216,6 +216,7 @@ async def test_what_cannot_be_shown_exactly_cannot_be_approved(
     for text in ("pay \u202e001 to bob", "key sk-abcdefghijklmnopqrstuvwxyz012345", "bell \x07"):
         outcome = await run.call("made_for_a_test", {"text": text})
         assert outcome.denial is Reason.INVALID_ARGUMENTS, text
+        assert asked(outcome.why)[-1] == ("schema", "denied")
     assert isinstance(await run.call("made_for_a_test", {"text": "a\r\nb é"}), Parked)
 
 

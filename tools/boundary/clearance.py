@@ -5,7 +5,7 @@ Everything happens in one transaction that holds the run's claim, so that an app
 by the worker that owns the run, and a call that had begun is never begun again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import uuid4
 
@@ -49,8 +49,8 @@ def clear(
     when the run is worked elsewhere.
     """
     if claims.prove(identity.run_id, identity.fence):
-        reason = Reason.BATCH_STOPPED
-        return Denial(reason, DETAILS[reason], why=permitted.why)
+        stopped = Denial(Reason.BATCH_STOPPED, DETAILS[Reason.BATCH_STOPPED])
+        return _because(permitted, "member", stopped)
     asks = policies.asks(permitted.descriptor, permitted.mode)
     # Only an earlier worker can have asked: whoever asks gives the run up.
     asked = approvals.of_call(identity.run_id, call.call_id) if asks or identity.fence > 1 else None
@@ -80,7 +80,7 @@ def _approved(
     try:
         parked = _staged(call, identity, permitted, asked)
     except Refusal as refusal:
-        return Denial(Reason.INVALID_ARGUMENTS, refusal.message, why=permitted.why)
+        return _because(permitted, "schema", Denial(Reason.INVALID_ARGUMENTS, refusal.message))
     if asked is None or asked.state in (ApprovalState.PENDING, ApprovalState.UNASKED):
         return parked
     refused = approvals.consume(asked, fence=identity.fence, digest=parked.requested["digest"])
@@ -132,10 +132,13 @@ def _denied(permitted: Permitted, reason: Reason, wrote: str = "") -> Denial:
     if reason is Reason.MEMBER_DENIED and wrote:
         told = f"You did not allow this: {wrote}"
         detail = f"{detail} They wrote: {wrote}"
-    denial = Denial(reason, detail, told=told)
-    by: By = "member" if reason is Reason.BATCH_STOPPED else "approval"
-    line = answer(by, "denied", denial.words, reason)
-    return Denial(reason, detail, told=told, why=(*permitted.why, line))
+    return _because(permitted, "approval", Denial(reason, detail, told=told))
+
+
+def _because(permitted: Permitted, by: By, denial: Denial) -> Denial:
+    """The denial with who decided it, after all that had allowed the call."""
+    line = answer(by, "denied", denial.words, denial.reason)
+    return replace(denial, why=(*permitted.why, line))
 
 
 def _with_plain_newlines(value: Json) -> Json:
