@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Subquery, UUIDField, Value
+from django.db.models import Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce, Now
 
 from agents.conversations import branches, endings, gates, questions
@@ -361,11 +361,9 @@ CLAIMED = Prepared(
 # The newest version of the agent a run asks, while its member may use it.
 VERSION = instances(
     AgentVersion,
-    lambda marks: AgentVersion.objects.filter(
-        agent__in=Agent.objects.usable_by(
-            marks.person_of("(SELECT member_id FROM conversations_input WHERE run_id = %s)", "run")
-        ).filter(id__in=Input.objects.filter(run_id=marks.uuid("run")).values("agent_id")),
-        number=F("agent__head"),
+    lambda marks: usable.newest_versions(
+        marks.person_of("(SELECT member_id FROM conversations_input WHERE run_id = %s)", "run"),
+        Input.objects.filter(run_id=marks.uuid("run")).values("agent_id"),
     ),
 )
 

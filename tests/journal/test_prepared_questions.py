@@ -61,8 +61,8 @@ def test_a_change_made_together_with_others_is_theirs_or_nobodys(alice: Member) 
     alice.refresh_from_db()
     assert alice.display_name == "Alice A."
     with pytest.raises(DataError), transaction.atomic(), together():
-        rename.make(id=alice.pk, name="Somebody else")
-        rename.make(id=alice.pk, name="x" * 10_000)  # its fault is seen when the commit is
+        # The fault of the second is seen when the answers are.
+        [rename.make(id=alice.pk, name=name) for name in ("Somebody else", "x" * 10_000)]
     alice.refresh_from_db()
     assert alice.display_name == "Alice A."
 
