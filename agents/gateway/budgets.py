@@ -19,6 +19,7 @@ from audit import funnel
 from audit.limits import limit
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import FieldProblem, Invalid, RateLimited
+from tools.effects import claims
 
 HOLD_S = limit(
     "budget.hold", 45, "seconds", "How long a reservation outlives a call that nobody renews."
@@ -52,6 +53,9 @@ WITH reserved AS (
      WHERE {_MINE}
        AND NOT EXISTS (SELECT 1 FROM gateway_budget
                         WHERE {_MINE} AND {_WANTED} > amount - ({_USED}) - ({_HELD}))
+       AND (%(fence)s::bigint IS NULL OR EXISTS (
+           SELECT 1 FROM effects_runclaim WHERE run_id = %(holder)s AND fence = %(fence)s
+              AND settled_at IS NULL))
     RETURNING id, unit, period_start)
 INSERT INTO gateway_budgethold
        (budget_id, holder_id, fence, amount, certain, period_start, expires_at)
@@ -156,7 +160,8 @@ def reserve(
 
     A hold belongs to the run with this fence, or to a call outside any run when `fence` is None;
     then it has to be renewed (`renew`). `certain` is what is owed even if the outcome of the
-    call is never learnt. A person without budgets may use what they like.
+    call is never learnt. A person without budgets may use what they like. Raises `LeaseLost` when
+    the run is worked elsewhere by now.
     """
     values: dict[str, Any] = {
         "member": member_id,
@@ -180,7 +185,9 @@ def reserve(
             cursor.execute(RESERVE, values)
             if cursor.rowcount > 0:
                 return None
-            # A budget without room was made between the two statements: look again.
+        if fence is not None:
+            claims.prove(holder_id, fence)
+        # A budget without room was made between the two statements: look again.
 
 
 def settle(member_id: int, *, holder_id: UUID, fence: int | None, used: Amount | None) -> None:

@@ -27,6 +27,13 @@ _QUOTA = re.compile(r"insufficient[_ ]quota|quota exceeded|billing|credit", re.I
 _REQUEST = re.compile(r"invalid_request|bad[_ ]request|validation[_ ]error", re.IGNORECASE)
 _FILTER = re.compile(r"content_(?:filter|policy)|safety", re.IGNORECASE)
 _NUMBER = re.compile(r"^\d{1,12}(?:\.\d+)?$")
+_UNIT = r"\s*(?P<unit>ms|milliseconds?|seconds?|minutes?|hours?|s|m|h)?\b"
+_WAIT_MEMBER = re.compile(
+    r"retry[-_ ]?(?:after|delay)[\"']?\s*:\s*[\"']?(?P<number>\d{1,9}(?:\.\d{1,9})?)" + _UNIT, re.I
+)
+_WAIT_WORDS = re.compile(
+    r"(?:try again|retry) (?:in|after) (?P<number>\d{1,9}(?:\.\d{1,9})?)" + _UNIT, re.I
+)
 _OVERLOADED = re.compile(r"overload|unavailable|server_error|internal|timeout", re.IGNORECASE)
 _RATE = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
 _KEY = re.compile(r"invalid_api_key|authentication|permission_denied|unauthori[sz]ed", re.I)
@@ -100,13 +107,15 @@ def from_status(
 ) -> ProviderFailure:
     """The failure an HTTP answer other than 200 stands for."""
     wait_s = asked_wait_s(headers, now)
+    if wait_s is None and status in (429, 503):
+        wait_s = told_wait_s(body)
     if status == 429 and not _QUOTA.search(body):
         return _rate_limited(wait_s, status)
     if status in (401, 403):
         return _credentials(status)
     if status in (408, 504):
         return timed_out(retryable=True, status=status)
-    if status >= 500:
+    if status >= 500 or status in (409, 425):
         failure = unreachable(status)
         return ProviderFailure(failure.code, failure.message, status, True, wait_s)
     if status < 400:
@@ -127,7 +136,7 @@ def from_frame(error: Any) -> ProviderFailure:
     if _FILTER.search(words):
         return content_filtered()
     if _RATE.search(words):
-        return _rate_limited(None, None)
+        return _rate_limited(told_wait_s(words), None)
     if _KEY.search(words):
         return _credentials(None)
     if _OVERLOADED.search(words):
@@ -169,6 +178,17 @@ def _status(value: Any) -> int | None:
     return value if known else None
 
 
+def told_wait_s(body: str) -> float | None:
+    """The seconds to wait that the text of a failure names, None where it names none."""
+    found = _WAIT_MEMBER.search(body) or _WAIT_WORDS.search(body)
+    if found is None:
+        return None
+    unit = (found["unit"] or "s").lower()
+    if unit.startswith(("ms", "milli")):
+        return float(found["number"]) / 1000
+    return float(found["number"]) * {"m": 60, "h": 3_600}.get(unit[0], 1)
+
+
 def _rate_limited(wait_s: float | None, status: int | None) -> ProviderFailure:
     message = "The model provider is limiting requests."
     if wait_s is not None:
@@ -185,7 +205,7 @@ def _credentials(status: int | None) -> ProviderFailure:
 
 
 def _refused(status: int | None, body: str) -> ProviderFailure:
-    if _CONTEXT.search(body):
+    if status == 413 or _CONTEXT.search(body):
         return ProviderFailure(
             Reason.CONTEXT_TOO_LONG,
             "The conversation is longer than this model can read.",

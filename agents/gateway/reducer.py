@@ -77,6 +77,10 @@ BROKEN_LABELS = frozenset(
 # `index`, `delta` and `finish_reason`; servers add members of their own.
 PLAIN_CHOICE_MEMBERS = 3
 BINDING_LABELS = LENGTH_LABELS | FILTER_LABELS | BROKEN_LABELS
+# The first and only answer, however its index is written.
+FIRST = (0, None, "0")
+# Codes beside a message that is none about an error.
+NO_ERROR = (None, "", 0, 200, "0", "200", "ok", "success")
 # Where servers put thinking, the commonest first.
 THINKING_MEMBERS = (
     "reasoning_content",
@@ -238,7 +242,7 @@ class Reducer:
         if type(choices) is list:
             for choice in choices:
                 # Only one answer was asked for; others that come all the same are not mixed in.
-                if type(choice) is dict and not choice.get("index"):
+                if type(choice) is dict and choice.get("index") in FIRST:
                     self._choice(choice)
 
     def _choice(self, choice: dict[str, Any]) -> None:
@@ -306,6 +310,8 @@ class Reducer:
         return choice.get("message")
 
     def _fragments(self, fragments: Any) -> None:
+        if isinstance(fragments, dict):
+            fragments = [fragments]
         if not isinstance(fragments, list):
             return
         try:
@@ -396,8 +402,10 @@ def _error_in(chunk: dict[str, Any]) -> Any:
         return None
     if chunk.get("object") == "error" or chunk.get("type") == "error":
         return chunk
-    told = any(chunk.get(name) for name in ("detail", "message", "msg"))
-    return chunk if told and "usage" not in chunk else None
+    if chunk.get("detail"):
+        return chunk
+    words = chunk.get("message") or chunk.get("msg")
+    return chunk if isinstance(words, str) and chunk.get("code") not in NO_ERROR else None
 
 
 def _aside(chunk: dict[str, Any]) -> Any:

@@ -27,13 +27,15 @@ class EventReader:
 
     A data line that is a JSON object by its looks counts at once, so a server that forgets the
     blank lines is still understood; other data lines are joined until their event ends, as the
-    standard says. `errors` holds the payloads of events named `error`; `strays` counts lines that
-    belong to no event stream, `stray_text` keeps the first of them: it may be one JSON text.
+    standard says. Before any data line a bare JSON object counts too. `errors` holds the payloads
+    of events named `error`; `strays` counts lines that belong to no event stream, `stray_text`
+    keeps the first of them: it may be one JSON text.
     """
 
     def __init__(self) -> None:
         self.errors: list[bytes] = []
         self.strays = 0
+        self._has_data = False
         self.stray_text = bytearray()
         self._parts: list[bytes] = []
         self._parts_bytes = 0
@@ -93,6 +95,7 @@ class EventReader:
                 self._started = True
                 line = line.removeprefix(_BOM)
             if line[:5] == b"data:":
+                self._has_data = True
                 payload = line[6:] if line[5:6] == b" " else line[5:]
                 if self._data or self._error_event or payload[:1] != b"{" or payload[-1:] != b"}":
                     self._hold(payload, payloads)
@@ -104,6 +107,8 @@ class EventReader:
                 self._error_event = False
             elif line[:6] == b"event:":
                 self._error_event = line[6:].strip() == b"error"
+            elif not self._has_data and line[:1] == b"{" and line[-1:] == b"}":
+                payloads.append(line)  # JSON lines, from a server that forgets the framing
             elif line[:1] != b":" and not line.startswith(_OTHER_FIELDS):
                 self.strays += 1
                 if len(self.stray_text) < MAX_STRAY_BYTES:

@@ -11,7 +11,7 @@ def read(report: Any) -> Usage | None:
     """The report in our words, None where it says nothing about tokens."""
     if not isinstance(report, dict):
         return None
-    prompt = _first(report.get("prompt_tokens"), report.get("input_tokens"))
+    prompt = _first(report.get("prompt_tokens"), _input(report))
     completion = _first(report.get("completion_tokens"), report.get("output_tokens"))
     if prompt is None and completion is None:
         return None
@@ -28,8 +28,18 @@ def read(report: Any) -> Usage | None:
             _detail(report, "input_tokens_details", "cached_tokens"),
             report.get("cached_tokens"),
             report.get("prompt_cache_hit_tokens"),
+            report.get("cache_read_input_tokens"),
         ),
     )
+
+
+def _input(report: dict[str, Any]) -> int | None:
+    """All input, from a dialect that counts what was cached apart from it."""
+    counted = _count(report.get("input_tokens"))
+    if counted is None:
+        return None
+    apart = ("cache_read_input_tokens", "cache_creation_input_tokens")
+    return counted + sum(_count(report.get(name)) or 0 for name in apart)
 
 
 def _detail(report: dict[str, Any], group: str, name: str) -> Any:

@@ -39,6 +39,10 @@ class Watch:
         """Only the end of the body is awaited from now on."""
         self._allow(min(self._idle_s, END_GRACE_S))
 
+    def goes_on(self) -> None:
+        """More of the answer came although its end had been announced."""
+        self._allow(self._idle_s)
+
     def stop(self) -> None:
         self._timer.cancel()
 

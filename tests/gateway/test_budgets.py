@@ -40,8 +40,16 @@ def budget(of: Member, amount: int, **values: Any) -> Budget:
     return made
 
 
+def running() -> uuid.UUID:
+    """A run with fence 1 whose worker is not heard of any more."""
+    run_id, queue = uuid.uuid4(), f"tests-{uuid.uuid4().hex[:12]}"
+    claims.enqueue(run_id, lane=uuid.uuid4(), ordinal=1, queue=queue)
+    claims.claim("tests", limit=1, lease_s=-1, queue=queue)
+    return run_id
+
+
 def reserve(member: Member, most: Amount = ONE, **values: Any) -> budgets.Exhausted | None:
-    values = {"holder_id": uuid.uuid4(), "fence": 1, "certain": Amount(0, 0), **values}
+    values = {"holder_id": running(), "fence": 1, "certain": Amount(0, 0), **values}
     return budgets.reserve(member.pk, most=most, **values)
 
 
@@ -52,7 +60,7 @@ def counts(made: Budget) -> tuple[int, int]:
 
 @pytest.mark.django_db
 def test_what_a_call_did_not_use_is_given_back(alice: Member) -> None:
-    made, holder = budget(alice, 100), uuid.uuid4()
+    made, holder = budget(alice, 100), running()
     assert reserve(alice, Amount(60, 0), holder_id=holder) is None
     assert counts(made) == (0, 60)
     assert reserve(alice, Amount(41, 0)) is not None
@@ -82,7 +90,7 @@ def test_all_budgets_must_have_room_or_none_is_touched(alice: Member, bob: Membe
 
 @pytest.mark.django_db
 def test_a_new_period_starts_from_nothing(alice: Member) -> None:
-    made, holder = budget(alice, 10), uuid.uuid4()
+    made, holder = budget(alice, 10), running()
     assert reserve(alice, Amount(10, 0), holder_id=holder) is None
     with database.cursor() as cursor:
         for table in ("gateway_budget", "gateway_budgethold"):
@@ -108,7 +116,7 @@ def test_who_has_no_budget_may_use_what_they_like(alice: Member, bob: Member) ->
 
 @pytest.mark.django_db
 def test_the_door_says_when_to_come_back(alice: Member, bob: Member) -> None:
-    made, holder = budget(alice, 5), uuid.uuid4()
+    made, holder = budget(alice, 5), running()
     budgets.check_at_the_door(alice.pk)
     assert reserve(alice, Amount(5, 0), holder_id=holder) is None
     budgets.check_at_the_door(alice.pk)  # held is not used up
@@ -176,7 +184,7 @@ def deployment(db: None) -> Deployment:
 
 
 def subject(member: Member) -> CallSubject:
-    return CallSubject(member_id=member.pk, run_id=uuid.uuid4(), fence=1)
+    return CallSubject(member_id=member.pk, run_id=running(), fence=1)
 
 
 def answer(usage: Usage | None, first_token_ms: int | None = 5) -> Completed:
@@ -216,8 +224,9 @@ def test_a_call_without_budgets_costs_no_statement_more(
         chosen = deployments.chat_deployment(deployment.id)
     connection = deployments.connection(chosen)
     assert not connection.is_budgeted
+    who = subject(alice)
     with django_assert_num_queries(1):
-        calls.record(connection, subject(alice), [ModelCallEnded(1, answer(Usage(7, 9)))])
+        calls.record(connection, who, [ModelCallEnded(1, answer(Usage(7, 9)))])
 
 
 @pytest.mark.req("GRD-003")
@@ -327,9 +336,13 @@ from django.db import connections
 connections["default"].settings_dict["NAME"] = sys.argv[1]
 from agents.gateway import budgets
 from agents.gateway.budgets import Amount
+from tools.effects import claims
 most = Amount(1, 1)
 for _ in range(10):
-    budgets.reserve(int(sys.argv[2]), holder_id=uuid.uuid4(), fence=1, most=most, certain=most)
+    run = uuid.uuid4()
+    claims.enqueue(run, lane=run, ordinal=1, queue=run.hex[:12])
+    claims.claim("dies", limit=1, lease_s=-1, queue=run.hex[:12])
+    budgets.reserve(int(sys.argv[2]), holder_id=run, fence=1, most=most, certain=most)
 print("held", flush=True)
 sys.stdin.read()
 """

@@ -112,6 +112,15 @@ def joined(*fragments: Any) -> list[tuple[str, str, str]]:
             [fragment('{"d":1}', index=0, name="x"), fragment('{"d":2}', index=0, name="x")],
             [("", "x", '{"d":1}'), ("", "x", '{"d":2}')],
         ),
+        # A whole call that is said once more, with its name.
+        (
+            [
+                fragment('{"d":', index=0, id="a", name="x"),
+                fragment("1}", index=0),
+                fragment('{"d":1}', index=0, id="a", name="x"),
+            ],
+            [("a", "x", '{"d":1}')],
+        ),
         # Indexes that count from one, that are text, and that are no index.
         (
             [

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents.gateway import watch
 from agents.gateway.events import TextDelta, ThinkingDelta, Usage
 from agents.gateway.providers import openai_compatible
 from audit.reasons import Reason
@@ -60,6 +61,21 @@ async def test_thinking_is_found_once_wherever_it_stands(deltas: list[dict]) -> 
         ([{"choices": None, "usage": {"prompt_tokens": 20, "completion_tokens": 9}}], (20, 9)),
         ([{"choices": [], "x_groq": {"usage": {"prompt_tokens": 20, "completion_tokens": 9}}}], 0),
         ([{"choices": [], "usage": {"input_tokens": 20, "output_tokens": 9}}], (20, 9)),
+        (
+            [
+                {"usage": {"input_tokens": 20, "output_tokens": 1}, "choices": []},
+                {
+                    "choices": [],
+                    "usage": {
+                        "input_tokens": 5,
+                        "cache_read_input_tokens": 10,
+                        "cache_creation_input_tokens": 5,
+                        "output_tokens": 9,
+                    },
+                },
+            ],
+            (20, 9, None, 10),
+        ),
         ([{"choices": [], "usage": {"prompt_tokens": 20.0, "completion_tokens": 9.0}}], (20, 9)),
         (
             [
@@ -106,6 +122,7 @@ async def test_usage_beside_the_choice_and_in_detail_is_read() -> None:
         ({"object": "error", "message": "x", "code": 40303}, "refused", True),
         ({"type": "error", "error": {"type": "overloaded_error"}}, "unreachable", True),
         ({"detail": "Internal Server Error"}, "unreachable", True),
+        ({"code": 1302, "msg": "rate limit reached"}, "limited", True),
         ({"errors": [{"message": "rate limit"}]}, "limited", True),
         (
             {"choices": [{"index": 0, "delta": {}, "error": {"code": 503}, "finish_reason": None}]},
@@ -180,6 +197,8 @@ async def test_the_old_name_of_a_call_is_understood() -> None:
     "body",
     [
         b"data: null\n\n" + events(chunk(content="a"), STOP),
+        events({"code": 0, "message": "queued"}, {"type": "ping"}, chunk(content="a"), STOP),
+        b"".join(json.dumps(one).encode() + b"\n" for one in (chunk(content="a"), STOP)),
         events(chunk(content="a"), STOP, done=False),
         events(chunk(content="a")),
         b"\xef\xbb\xbf" + events(chunk(content="a"), STOP),
@@ -189,11 +208,50 @@ async def test_the_old_name_of_a_call_is_understood() -> None:
         events({**chunk(content="a"), "choices": [{"index": 1, "delta": {"content": "b"}}]})[:-14]
         + events(chunk(content="a"), STOP),
     ],
-    ids=["null", "no mark", "no label", "bom", "no blank lines", "no end", "preamble", "second"],
+    ids=[
+        "null",
+        "notes",
+        "json lines",
+        "no mark",
+        "no label",
+        "bom",
+        "no blank lines",
+        "no end",
+        "preamble",
+        "second",
+    ],
 )
 async def test_the_answer_is_whole_all_the_same(body: bytes) -> None:
     got = await answered(Reply([body]))
     assert (outcome(got).text, outcome(got).end) == ("a", "complete")
+
+
+async def test_an_event_stream_may_be_called_json_and_json_an_event_stream() -> None:
+    got = await answered(Reply([events(chunk(content="a"), STOP)], headers=JSON))
+    assert (outcome(got).text, outcome(got).end) == ("a", "complete")
+    message = {"index": 0, "message": {"content": "a"}, "finish_reason": "stop"}
+    whole = json.dumps({"choices": [message]}).encode() + b"\n\ndata: [DONE]\n\n"
+    got = await answered(Reply([whole]))
+    assert (outcome(got).text, outcome(got).end) == ("a", "complete")
+
+
+async def test_one_call_may_come_without_its_list() -> None:
+    call = {"id": "a", "function": {"name": "look", "arguments": '{"q": 1}'}}
+    got = await answered(Reply([events(chunk(tool_calls=call), chunk("tool_calls"))]))
+    assert [(one.name, one.arguments) for one in outcome(got).calls] == [("look", {"q": 1})]
+
+
+async def test_a_label_on_every_chunk_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "END_GRACE_S", 1.0)
+    one, two, three = (
+        events(chunk("stop", content=word), done=False) for word in ("Once ", "upon ", "a")
+    )
+    pause = (b"", b"", b"")
+    got = await answered(Reply([one, two, *pause, three], between_reads_s=0.4))
+    assert (outcome(got).text, outcome(got).end) == ("Once upon a", "complete")
+    # Silence after the first label is still taken for the end.
+    got = await answered(Reply([one, *pause, two], between_reads_s=0.4))
+    assert (outcome(got).text, outcome(got).end) == ("Once ", "complete")
 
 
 async def test_a_server_that_does_not_stream_is_read_whole() -> None:

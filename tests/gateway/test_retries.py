@@ -58,6 +58,31 @@ def test_it_waits_as_long_as_the_provider_asks(
         assert waits == [expected, expected]
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ('{"error": {"message": "Please try again in 20s."}}', 20),
+        ("Rate limit reached, try again in 94ms", 0.094),
+        ("retry after 2 minutes", 120),
+        ('{"error": {"retry_after": 7.5}}', 7.5),
+        ('{"details": [{"retryDelay": "34s"}]}', 34),
+        ('{"headers": {"Retry-After": "9"}}', 9),
+        ("try again in 1 hour", 3_600),
+        ("try again later", None),
+        ("retry_after: soon", None),
+        ("", None),
+    ],
+)
+def test_a_wait_told_in_words_is_heard_where_no_header_says_it(
+    body: str, expected: float | None
+) -> None:
+    assert failures.from_status(429, body, {}, NOON).retry_after_s == expected
+    assert failures.from_status(503, body, {}, NOON).retry_after_s == expected
+    assert failures.from_status(500, body, {}, NOON).retry_after_s is None
+    told = failures.from_status(429, body, {"Retry-After": "3"}, NOON)
+    assert told.retry_after_s == 3
+
+
 def test_it_names_the_time_when_the_wait_is_too_long() -> None:
     failure = failures.from_status(429, "", {"Retry-After": "3600"}, NOON)
     assert failure.code is Reason.RATE_LIMITED

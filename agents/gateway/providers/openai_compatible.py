@@ -134,6 +134,7 @@ class _Answer:
         # A server that does not stream sends one JSON text.
         self._whole = bytearray() if response.content_type == "application/json" else None
         self._hurried = False
+        self._talks_on = False
         self._over = False
         self._broken: ProviderFailure | None = None
 
@@ -165,6 +166,8 @@ class _Answer:
     def _reduced(self, data: bytes) -> list[StreamEvent]:
         reader, reducer = self._reader, self._reducer
         self._watch.seen()
+        if self._whole is not None and not self._whole and data.lstrip()[:1] not in (b"", b"{"):
+            self._whole = None  # an event stream that is called JSON
         if self._whole is not None:
             self._whole += data
             payloads = [] if data else [bytes(self._whole)]
@@ -179,6 +182,10 @@ class _Answer:
         elif reducer.ended and not self._hurried:
             self._hurried = True
             self._watch.nearly_done()
+        elif self._hurried and events and not self._talks_on:
+            # Some servers put the finish label on every chunk.
+            self._talks_on = True
+            self._watch.goes_on()
         return events
 
     def outcome(self) -> Completed:
