@@ -16,7 +16,7 @@ from agents.turns.admission import Admitted
 from tools.boundary import approvals
 from tools.boundary.approvals import Staging
 from tools.boundary.contract import Json, Parked
-from tools.boundary.models import Approval
+from tools.boundary.models import Approval, ApprovalState
 from tools.effects import claims
 
 
@@ -37,7 +37,7 @@ def park(admitted: Admitted, parked: Sequence[Parked]) -> None:
         ]
         journal.append(
             admitted.identity.conversation_id,
-            [*_questions(admitted, new, rows), _waiting(watched=admitted.identity.watched)],
+            [*_questions(admitted, new, rows), _waiting(rows)],
             run_id=admitted.claim.run_id,
             input_id=admitted.input_id,
         )
@@ -62,20 +62,27 @@ def _staging(input_id: UUID, parked: Parked) -> Staging:
 def _questions(
     admitted: Admitted, calls: Sequence[Parked], rows: Sequence[Approval]
 ) -> list[Draft]:
-    """What people see; nothing yet for a run whose member has to come first."""
-    if not calls or not admitted.identity.watched:
+    """What people see; nothing yet of calls whose member has to come first."""
+    if not _is_asked(rows):
         return []
     shared: dict[str, Any] = {"runs_as": _member(admitted), "agent": _agent(admitted)}
     drafts = []
     for call, row in zip(calls, rows, strict=True):
-        assert row.expires_at is not None, "a question that was asked expires"
+        if row.expires_at is None:
+            continue
         data = {**call.requested, **shared, "expires_at": row.expires_at.isoformat()}
         drafts.append(Draft(Kind.APPROVAL_REQUESTED, data))
     return drafts
 
 
-def _waiting(*, watched: bool) -> Draft:
-    return Draft(Kind.AGENT_RUN_WAITING, {"for": "approval" if watched else "input"})
+def _is_asked(rows: Sequence[Approval]) -> bool:
+    return any(row.state == ApprovalState.PENDING for row in rows)
+
+
+def _waiting(rows: Sequence[Approval]) -> Draft:
+    """For an approval, or first of all for a member; without new rows one is being asked."""
+    what = "approval" if not rows or _is_asked(rows) else "input"
+    return Draft(Kind.AGENT_RUN_WAITING, {"for": what})
 
 
 def _member(admitted: Admitted) -> Json:

@@ -102,9 +102,10 @@ def stage(identity: RunIdentity, staging: Staging) -> Approval:
     """Keep a call for its member to decide, in the transaction that gives the run up.
 
     A call of a run that nobody watches is kept unasked: it does not expire, and nobody can approve
-    it before its member has answered.
+    it before its member has answered. Then it comes here again, and is asked about.
     """
-    state = ApprovalState.PENDING if identity.watched else ApprovalState.UNASKED
+    is_asked = identity.watched or _is_answered(identity.run_id, staging.call_id)
+    state = ApprovalState.PENDING if is_asked else ApprovalState.UNASKED
     (row,) = _changed(
         f"""
         INSERT INTO boundary_approval
@@ -119,7 +120,7 @@ def stage(identity: RunIdentity, staging: Staging) -> Approval:
             *(identity.conversation_id, identity.member_id, identity.agent_id),
             *(identity.agent_version, staging.tool, staging.label, staging.effect),
             *(staging.target, canonical.dump(staging.arguments), staging.digest, str(state)),
-            *(identity.watched, LIFETIME_MINUTES),
+            *(is_asked, LIFETIME_MINUTES),
         ],
     )
     return row
@@ -271,6 +272,11 @@ def expire(*, tell: Tell) -> list[UUID]:
         )
         due = [run_id for (run_id,) in cursor.fetchall()]
     return [run_id for run_id in due if _expired(run_id, tell)]
+
+
+def _is_answered(run_id: UUID, call_id: str) -> bool:
+    rows = Approval.objects.filter(run_id=run_id, call_id=call_id)
+    return rows.filter(state=ApprovalState.ANSWERED).exists()
 
 
 def _expired(run_id: UUID, tell: Tell) -> bool:

@@ -33,6 +33,7 @@ this to it.
 | what | who |
 |---|---|
 | conversations, inputs, events, stop, steer | their owner |
+| calls that wait for an approval: read, decide, take back | the member who is asked |
 | agents: use | their owner, people with a share, everybody for published and bundled agents |
 | agents: read definition and versions | who may copy or edit; everybody for bundled ones |
 | agents: append a version | their owner, people who may edit; nobody for bundled agents |
