@@ -48,6 +48,9 @@ def items_for(member: Member) -> list[dict[str, Any]]:
     rows = [*waiting, *settled]
     titles = _titles(member, {row.conversation_id for row in rows})
     asked = _frames([row.run_id for row in waiting])
+    for row in waiting:
+        # The bytes that the digest was made of, not what was said of them.
+        asked[str(row.id)] = asked.get(str(row.id), {}) | {"arguments": row.arguments}
     return [
         {**_item(row), **asked.get(str(row.id), {}), "title": titles[row.conversation_id]}
         for row in rows

@@ -13,6 +13,7 @@ from agents.web import (
     limits,
     searching,
     signing,
+    usage,
 )
 
 app_name = "web"
@@ -44,6 +45,7 @@ urlpatterns = [
     path("conversations", searching.everything, name="conversations"),
     path("archived", searching.archived, name="archived"),
     path("agents", catalogue.agents, name="agents"),
+    path("usage", usage.usage, name="usage"),
     path("limits", limits.limits, name="limits"),
     path("account", account.profile, name="account"),
     path("account/preferences", account.choose, name="preferences"),

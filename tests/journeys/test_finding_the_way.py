@@ -9,7 +9,16 @@ from playwright.sync_api import Page, expect
 from tests.journeys.conftest import said, send, wait_until_done
 
 PEARS = "Pears are ripe in August and plums follow them in September, says the gardener."
-PAGES = ("/", "/inbox", "/agents", "/account", "/archived", "/conversations", "/nothing-here")
+PAGES = (
+    "/",
+    "/inbox",
+    "/usage",
+    "/agents",
+    "/account",
+    "/archived",
+    "/conversations",
+    "/nothing-here",
+)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.web.conftest import exchange
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ("/", "/agents", "/account", "/archived", "/conversations", "/inbox")
+PAGES = ("/", "/agents", "/account", "/archived", "/conversations", "/inbox", "/usage")
 FRAGMENTS = ("/sidebar", "/search?q=x", "/inbox/items")
 # Whatever the length of a conversation or of the list: session, person, groups of roles, sidebar,
 # the inbox's count, agents, the conversation itself and its entries.
