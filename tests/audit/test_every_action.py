@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import authenticate, user_logged_in, user_logged_out
-from django.db import Error, connection, transaction
+from django.db import Error, transaction
 
 from agents.conversations import inputs, keeping
 from agents.definitions import bundling, versions
@@ -23,6 +23,7 @@ from audit import funnel
 from audit.models import AuditEvent
 from audit.reasons import Action
 from tests.boundaries.source import ROOT, runtime_sources
+from tests.state import held
 from tests.turns.admitting import asked, prepare, took
 from tools.boundary import policies
 from tools.boundary.models import PolicyMode
@@ -223,22 +224,6 @@ TABLE: dict[str, tuple[Callable[[Member, Member], Act], Action]] = {
 }
 
 
-def state() -> dict[str, tuple[int, int]]:
-    """Count and digest of every table but the audit's, as this transaction sees them."""
-    found = {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r'"
-            " AND relnamespace = current_schema()::regnamespace AND relname NOT LIKE 'audit_%'"
-        )
-        for (table,) in cursor.fetchall():
-            cursor.execute(
-                f"SELECT count(*), COALESCE(sum(hashtext(t::text)), 0) FROM {table} AS t"
-            )
-            found[table] = cursor.fetchone()
-    return found
-
-
 @pytest.mark.req("AUD-003", "AUD-007")
 @pytest.mark.parametrize("name", TABLE)
 def test_it_writes_exactly_one_row(name: str, alice: Member, ada: Member) -> None:
@@ -257,11 +242,11 @@ def test_without_its_row_it_does_not_happen(
 ) -> None:
     begin, _ = TABLE[name]
     act = begin(alice, ada)
-    before = state()
+    before = held()
     monkeypatch.setattr(funnel, "WRITE", "INSERT INTO no_such_table {rows}")
     with pytest.raises(Error), transaction.atomic():
         act()
-    assert state() == before
+    assert held() == before
 
 
 def test_every_action_that_is_recorded_anywhere_is_in_the_table() -> None:

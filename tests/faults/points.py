@@ -90,6 +90,7 @@ POINTS: Final = (
         "tool call journaled",
         LOOK,
         gate=Gate("audit_event", "NEW.action IN ('tool_called', 'tool_authorised')"),
+        ends=UNKNOWN,  # what cannot be recorded is closed, not done
     ),
     Point(
         "approval recorded",
