@@ -43,8 +43,10 @@ class DrivenTurn:
         self.admitted = admitted
         self._transcripts = transcripts
         self._silence = Silence(lambda: self.interrupt(Interruption.SILENCE))
-        self.host = TurnHost(admitted, publisher, transcripts, self._silence)
         self._controller: Controller = Tomo()
+        self.host = TurnHost(
+            admitted, publisher, transcripts, self._silence, self._controller.steer
+        )
         self._interruption: Interruption | None = None
         self.task = asyncio.create_task(self._drive())
 

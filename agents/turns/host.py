@@ -6,6 +6,7 @@ together with what follows from it, so that an answer and its terminal share one
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.db import InterfaceError, OperationalError
@@ -66,7 +67,9 @@ SETTLE_PAUSES_S: Final = (0.2, 1.0)  # before an answer is written again over a 
 
 
 class TurnHost:
-    """One turn's host. Made for an admitted run; used by one task."""
+    """One turn's host. Made for an admitted run; used by one task. `told` is called for each
+    message that the turn was told meanwhile, as it is taken.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class TurnHost:
         publisher: LivePublisher,
         transcripts: Transcripts,
         silence: Silence,
+        told: Callable[[], None],
     ) -> None:
         self.admitted = admitted
         self.live = LiveTurn(publisher, admitted.identity.conversation_id, admitted.claim.run_id)
@@ -87,12 +91,13 @@ class TurnHost:
         self._is_fresh = admitted.opening is not None
         self._may_sum_up = True
         self._silence = silence
+        self._told = told
         self._memory = _remembered(admitted)
         self._guard = _guarded(admitted)
         self._asking = Asking(admitted, self.live, self._guard, silence, self.pending, self.spent)
         self.batches = Batches(admitted, self._memory, self._guard, silence)
         self._samples = 0
-        self._step = 0
+        self._step = _steps(admitted)
         self._offer = StepOffer("", {})
         self._calls: dict[str, ToolCall] = {}
         self._withheld: tuple[int, str] | None = None
@@ -180,9 +185,10 @@ class TurnHost:
                 await self._written(effect)
                 return None
             except SteersWaiting:
-                self._history, taken = await to_its_end(self._at_boundary)
+                self._history, taken = await to_its_end(self._at_boundary, is_told=True)
                 if taken:
                     return Checkpointed(taken=len(taken))
+                await asyncio.sleep(SETTLE_PAUSES_S[0])  # its author is just taking it back
 
     async def park(self) -> None:
         """Give the run up until its member has decided about the parked calls."""
@@ -220,14 +226,18 @@ class TurnHost:
         )
         return Pending(drafts, self.pending.model_calls)
 
-    def _at_boundary(self) -> tuple[History, list[Steer]]:
-        """In the database: the history, with what was told since taken into it."""
+    def _at_boundary(self, *, is_told: bool = False) -> tuple[History, list[Steer]]:
+        """In the database: the history, with what was told since taken into it. `is_told` says
+        that something is known to wait.
+        """
         history = self.admitted.history(self._transcripts)
-        taken = steering.take(self.admitted.claim) if history.is_told else []
+        waits = is_told or history.is_told
+        taken = steering.take(self.admitted.claim) if waits else []
         if not taken:
             return history, []
         for steer in taken:
             self._guard.steered(steer.message)
+            self._told()
         self.admitted.past.actions.steered()
         answers.commit(self.admitted, self.pending.take(), steers=taken)
         return self.admitted.history(self._transcripts), taken
@@ -312,12 +322,17 @@ def _remembered(admitted: Admitted) -> RunMemory:
     return memory
 
 
+def _steps(admitted: Admitted) -> int:
+    """How many model steps of the turn are committed."""
+    return sum(isinstance(event, ModelAnswered) for event in admitted.past.events)
+
+
 def _guarded(admitted: Admitted) -> Guard:
     """The run's guardrails, with what it has used up."""
     events = admitted.past.events
     return Guard(
         [admitted.message, *admitted.past.steers],
-        steps=sum(isinstance(event, ModelAnswered) for event in events),
+        steps=_steps(admitted),
         rounds=sum(isinstance(event, BatchSettled) for event in events),
     )
 
