@@ -27,6 +27,7 @@ UNASKED = {
     "agents/conversations/search.py Entry": "limited to streams of conversations that were asked",
     "agents/web/sidebar.py Input": "inside a query over conversations that were asked",
     "agents/web/sidebar.py Stream": "inside a query over conversations that were asked",
+    "agents/web/inbox.py Entry": "of runs whose approvals were asked",
     "agents/api/conversations.py Input": "of one conversation that was asked",
     "agents/turns/querysets.py Conversation": "the question follows on the next line",
     "tools/builtin/acting.py Member": "a tool loads the person it acts for and asks as them",
