@@ -25,6 +25,7 @@ from agents.turns.admission import Admitted
 from audit import funnel, metrics
 from audit.reasons import Action, Reason
 from tools.effects import claims
+from tools.effects.claims import Claim
 
 TERMINAL_KINDS: Final = {
     Terminal.COMPLETED: (Kind.AGENT_RUN_COMPLETED, InputStatus.COMPLETED, "success"),
@@ -50,9 +51,7 @@ class Pending:
 
 @dataclass
 class Spent:
-    """Tokens of all model calls of the turn; `context_tokens` is what the last one read and
-    wrote.
-    """
+    """Tokens of all model calls of the turn; `context_tokens` is what the last one read."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -65,7 +64,7 @@ class Spent:
             self.prompt_tokens += usage.prompt_tokens
             self.completion_tokens += usage.completion_tokens
             self.cached_tokens += usage.cached_tokens or 0
-            self.context_tokens = usage.prompt_tokens + usage.completion_tokens
+            self.context_tokens = usage.prompt_tokens
 
     def report(self, connection: Connection | None) -> dict[str, Any]:
         """What a terminal says about it; `cost` is money as text, where the model has prices."""
@@ -112,22 +111,19 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
 
     Raises, having written nothing, `LeaseLost` when the run is no longer this worker's, and
     `SteersWaiting` when an ordinary end would leave unheard what the turn was told. Any other end
-    rejects what waits.
+    rejects what waits. A turn that was asked to stop does not fail any more: it is cancelled.
     """
-    kind, status, outcome = TERMINAL_KINDS[effect.terminal]
-    data: dict[str, Any] = {
-        "reason": words.visible(effect.reason) if effect.reason else None,
-        "usage": spent.report(admitted.connection),
-    }
-    if effect.reason:
-        data["message"] = _message(admitted, effect.reason)
     run_id = admitted.claim.run_id
     is_ordinary = effect.terminal is Terminal.COMPLETED
     with transaction.atomic():
-        left = [] if is_ordinary else steering.give_up(admitted.claim, effect.reason)
+        left: list[Draft] = []
+        if not is_ordinary:
+            effect = _stopped_instead(admitted.claim, effect)
+            left = steering.give_up(run_id, effect.reason)
+        kind, status, outcome = TERMINAL_KINDS[effect.terminal]
         journal.append(
             admitted.identity.conversation_id,
-            [*pending.drafts, *left, Draft(kind, data)],
+            [*pending.drafts, *left, Draft(kind, _told(admitted, effect, spent))],
             input_id=admitted.input_id,
             claim=admitted.claim,
         )
@@ -148,7 +144,26 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
                 "tokens": spent.prompt_tokens + spent.completion_tokens,
             },
         )
-        transaction.on_commit(lambda: _announce_end(str(effect.terminal)), robust=True)
+        terminal = str(effect.terminal)
+        transaction.on_commit(lambda: _announce_end(terminal), robust=True)
+
+
+def _stopped_instead(claim: Claim, effect: Settle) -> Settle:
+    """The same end, or the member's stop where that came before a failure: it may be its cause."""
+    if claims.prove(claim.run_id, claim.fence) and effect.terminal is Terminal.FAILED:
+        return Settle(Terminal.CANCELLED, Reason.STOPPED)
+    return effect
+
+
+def _told(admitted: Admitted, effect: Settle, spent: Spent) -> dict[str, Any]:
+    """What people read of the end."""
+    data: dict[str, Any] = {
+        "reason": words.visible(effect.reason) if effect.reason else None,
+        "usage": spent.report(admitted.connection),
+    }
+    if effect.reason:
+        data["message"] = _message(admitted, effect.reason)
+    return data
 
 
 # The run's claim is locked by now, so that no steer can be accepted between question and commit.

@@ -82,14 +82,15 @@ def apply(claim: Claim, taken: Sequence[Steer]) -> list[Draft]:
     ]
 
 
-def give_up(claim: Claim, reason: str) -> list[Draft]:
-    """Reject what waits for a run that fails or was stopped, in the transaction of its terminal."""
-    claims.prove(claim.run_id, claim.fence)
+def give_up(run_id: UUID, reason: str) -> list[Draft]:
+    """Reject what waits for a run that does not end as usual, in the transaction of its terminal,
+    which has proved the fence.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE conversations_steer SET state = 'rejected', reason = %s, claimed_until = NULL"
             " WHERE run_id = %s AND state IN ('pending', 'claimed') RETURNING number, id",
-            [reason, claim.run_id],
+            [reason, run_id],
         )
         left = sorted(cursor.fetchall())
     return [steers.rejected(steer_id, Reason(reason)) for _, steer_id in left]
