@@ -7,7 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS, transaction
-from django.db.models import Exists
+from django.db.models import Exists, Q
 
 from agents.gateway import addresses, certificates, secrets
 from agents.gateway.connection import Connection, Prices, Timeouts, TlsPolicy, ToolCalls
@@ -27,7 +27,7 @@ TRIAL_ANSWER_TOKENS = 1_024
 ENVIRONMENT_ACTOR = "system:environment"
 
 
-def _answering(condition: Callable[[Marks], dict[str, Any]]) -> Prepared[Deployment]:
+def _answering(condition: Callable[[Marks], Q]) -> Prepared[Deployment]:
     """A question for one deployment that also says whether any budget exists, so that nobody has
     to ask that on the way to a first token.
     """
@@ -41,15 +41,15 @@ def _answering(condition: Callable[[Marks], dict[str, Any]]) -> Prepared[Deploym
     return Prepared(
         build,
         lambda marks: (
-            Deployment.objects.filter(**condition(marks))
+            Deployment.objects.filter(condition(marks))
             .annotate(some_budget=Exists(Budget.objects.enabled()))
             .values_list(*names, "some_budget")
         ),
     )
 
 
-PLAYING = _answering(lambda marks: {"roles__role": marks.text("role")})
-NAMED = _answering(lambda marks: {"id": marks.uuid("id")})
+PLAYING = _answering(lambda marks: Q(roles__role=marks.text("role")))
+NAMED = _answering(lambda marks: Q(id=marks.uuid("id")))
 
 
 def usual() -> Asked[Deployment]:

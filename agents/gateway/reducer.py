@@ -283,13 +283,7 @@ class Reducer:
 
     def _delta(self, delta: dict[str, Any], content: Any) -> None:
         if len(delta) > 1 or content is None:
-            for name in THINKING_MEMBERS:
-                reasoning = delta.get(name)
-                if reasoning and (said := parts.text(reasoning)):
-                    if self._splitter is not None:
-                        self._splitter.answer_only()
-                    self._piece(said, thinks=True)
-                    break  # the same thinking may stand under several names
+            self._own_thinking(delta)
         if type(content) is str:
             self._piece(content, thinks=False)
         elif content:
@@ -302,6 +296,14 @@ class Reducer:
             self._fragments(fragments)
         elif delta.get("function_call"):
             self._fragments([{"index": 0, "function": delta["function_call"]}])
+
+    def _own_thinking(self, delta: dict[str, Any]) -> None:
+        """Take thinking that has a member of its own; it may stand under several names."""
+        values = filter(None, map(delta.get, THINKING_MEMBERS))
+        if said := next(filter(None, map(parts.text, values)), ""):
+            if self._splitter is not None:
+                self._splitter.answer_only()
+            self._piece(said, thinks=True)
 
     def _whole_message(self, choice: dict[str, Any]) -> Any:
         """The message of a server that does not stream; not a closing summary of what it did."""

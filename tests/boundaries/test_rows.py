@@ -18,6 +18,7 @@ WITHOUT_QUESTION = {
     "SignInFailure": "failed sign-ins; read by the throttle, shown to nobody",
     "Stream": "head of a journal; its id is a conversation's, which is asked first",
     "Entry": "row of a journal; read by stream, and the conversation is asked first",
+    "BudgetHold": "what a call has reserved of a budget; counts only, read by the ledger",
     "RunClaim": "lease of a run; holds ids only and is read by workers",
     "Reservation": "an effect's intent; holds ids and digests only and is read by workers",
 }
