@@ -12,7 +12,7 @@ from agents.turns.offers import StepOffer
 from audit import canonical
 from audit.reasons import ErrorClass, Reason
 from audit.refusals import Refusal
-from tools.boundary import facts
+from tools.boundary import facts, permission
 from tools.boundary.contract import ToolCall, ToolOutcome
 from tools.boundary.facts import CallFacts
 from tools.boundary.projection import shown_arguments
@@ -106,8 +106,8 @@ def result_drafts(outcome: ToolOutcome, *, waited: bool = False) -> list[Draft]:
         "failure_domain": outcome.failure_domain,
         "duration_ms": outcome.duration_ms,
     }
-    if outcome.why:
-        data["why"] = list(outcome.why)
+    if why := permission.reasons_of(outcome):
+        data["why"] = list(why)
     private = {
         "step": outcome.call.step,
         "model_view": outcome.model_view,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -11,16 +12,18 @@ from agents.journal.offloading import in_database
 from artifacts import writing
 from audit.reasons import Reason
 from tests.tools.conftest import Run
-from tools.boundary import policies
+from tools.boundary import permission, policies
 from tools.boundary.contract import (
     Authority,
     Json,
     Parked,
     Target,
     Tier,
+    ToolCall,
     ToolContext,
     ToolDescriptor,
     ToolKind,
+    ToolOutcome,
     ToolResult,
 )
 from tools.boundary.models import Approval, FamilyPolicy, PolicyMode
@@ -277,3 +280,31 @@ async def test_no_change_begins_after_a_stop(run: Run, make_tool: MakeTool) -> N
     assert tool.runs == 1
     begun = await in_database(reservations.reserved, run.identity.run_id)
     assert len(begun) == 1
+
+
+@pytest.mark.parametrize("seen", [{"denial": Reason.BATCH_STOPPED}, {"repeat": "refused"}])
+def test_a_rule_that_kept_a_call_away_is_named(seen: Any) -> None:
+    call = ToolCall("call-0", 1, 0, "made_for_a_test", {})
+    told = {"message": "The turn was stopped before this call."}
+    ended = ToolOutcome(call=call, outcome="denied", model_view="{}", member_view=told)
+    ended = replace(ended, **{"denial": Reason.REPEAT_REFUSED, **seen})
+    (line,) = permission.reasons_of(ended)
+    assert line == {
+        "by": "member" if "denial" in seen else "repeat",
+        "outcome": "denied",
+        "code": str(ended.denial),
+        "text": told["message"],
+    }
+    assert permission.reasons_of(replace(ended, why=(line,))) == (line,)
+
+
+async def test_a_repeat_says_so_and_a_call_that_ran_says_nothing(
+    run: Run, make_tool: MakeTool
+) -> None:
+    tool = Counting()
+    run.offer(make_tool(tool, kind=ToolKind.WRITE, suppress_identical_repeat=True))
+    first = await run.call("made_for_a_test", snapshot="step-1")
+    again = await run.call("made_for_a_test", snapshot="step-2")
+    assert permission.reasons_of(first) == ()
+    assert asked(permission.reasons_of(again))[-1] == ("repeat", "narrowed")
+    assert tool.runs == 1

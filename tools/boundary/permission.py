@@ -13,7 +13,14 @@ from audit.limits import limit
 from audit.reasons import Reason
 from audit.refusals import Refusal
 from tools.boundary import policies, schemas
-from tools.boundary.contract import Authority, Json, Ports, ToolCall, ToolDescriptor
+from tools.boundary.contract import (
+    Authority,
+    Json,
+    Ports,
+    ToolCall,
+    ToolDescriptor,
+    ToolOutcome,
+)
 from tools.boundary.exposure import within
 from tools.boundary.failures import Denial
 from tools.boundary.models import PolicyMode
@@ -24,6 +31,16 @@ ARGUMENT_BYTES = limit(
 
 By = Literal["policy", "ceiling", "member", "budget", "approval", "offer", "schema", "repeat"]
 Answered = Literal["allowed", "denied", "narrowed", "needs_approval"]
+
+# Who speaks where a rule of the turn, and no question, kept a call from running.
+RULES: Final[dict[Reason, By]] = {
+    Reason.REPEAT_REFUSED: "repeat",
+    Reason.REPAIR_EXHAUSTED: "repeat",
+    Reason.CALL_ID_REUSED: "repeat",
+    Reason.OUTPUT_TRUNCATED: "schema",
+    Reason.BATCH_STOPPED: "member",
+    Reason.BUDGET_EXHAUSTED: "budget",
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,19 @@ class Permitted:
 def answer(by: By, outcome: Answered, text: str, code: Reason | None = None) -> Json:
     """One line of the reasons people may read."""
     return {"by": by, "outcome": outcome, "code": str(code or ""), "text": text}
+
+
+def reasons_of(outcome: ToolOutcome) -> tuple[Json, ...]:
+    """What people may read of why a call did not simply run; nothing for one that did.
+
+    Where nobody was asked, because a rule of the turn kept the call from the boundary, that rule is
+    the one line.
+    """
+    if outcome.denial is None or any(line["code"] == outcome.denial for line in outcome.why):
+        return outcome.why
+    by = RULES.get(outcome.denial, "policy")
+    told = str(outcome.member_view.get("message", ""))
+    return (*outcome.why, answer(by, "denied", told, outcome.denial))
 
 
 def permit(call: ToolCall, ports: Ports, authority: Authority | None) -> Permitted | Denial:
