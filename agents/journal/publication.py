@@ -8,7 +8,6 @@ import json
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 from uuid import UUID
 
@@ -35,8 +34,6 @@ class Doorbell:
     """A process's one publishing connection pool; failures are noted, never raised."""
 
     def __init__(self) -> None:
-        # One thread keeps what it is given in order, and ends only when all of it was sent.
-        self._messenger = ThreadPoolExecutor(max_workers=1, thread_name_prefix="announcing")
         self._redis = redis.Redis.from_url(
             settings.REDIS_URL,
             socket_timeout=SOCKET_TIMEOUT_S,
@@ -53,18 +50,6 @@ class Doorbell:
         except redis.RedisError as error:
             self._quiet_until = time.monotonic() + QUIET_AFTER_FAILURE_S
             log.warning("live channel unavailable (%s); readers poll", type(error).__name__)
-
-    def announce(self, stream_id: UUID, entries: Sequence[Entry]) -> None:
-        """Publish entries in the background, after everything given before."""
-        self._messenger.submit(self._announce, stream_id, entries)
-
-    def rest(self) -> None:
-        """Return when everything given so far has been sent or dropped."""
-        self._messenger.submit(lambda: None).result()
-
-    def _announce(self, stream_id: UUID, entries: Sequence[Entry]) -> None:
-        lines = [b"%s F %s\n" % (str(stream_id).encode(), _compact(entry)) for entry in entries]
-        self.ring(live_channel(stream_id), b"".join(lines))
 
 
 _doorbell: Doorbell | None = None
@@ -84,8 +69,13 @@ def live_channel(conversation_id: UUID) -> str:
 
 
 def announce(stream_id: UUID, entries: Sequence[Entry]) -> None:
-    """Publish committed entries as durable frames, in order; nobody waits for it."""
-    doorbell().announce(stream_id, entries)
+    """Publish committed entries as durable frames, in order. Live text that follows from them is
+    sent later, so that nothing overtakes.
+    """
+    lines = [
+        f"{stream_id} F {json.dumps(frame(entry), separators=(',', ':'))}\n" for entry in entries
+    ]
+    doorbell().ring(live_channel(stream_id), "".join(lines).encode())
 
 
 def wake_workers() -> None:
@@ -96,7 +86,3 @@ def wake_workers() -> None:
 def hurry_stop() -> None:
     """Tell turn workers that a stop was asked for; they would see it at the next renewal."""
     doorbell().ring(WAKE_CHANNEL, STOP)
-
-
-def _compact(entry: Entry) -> bytes:
-    return json.dumps(frame(entry), separators=(",", ":")).encode()

@@ -109,7 +109,6 @@ def test_an_outage_costs_one_short_timeout_and_no_entry(
         settings.REDIS_URL = f"redis://127.0.0.1:{mute.getsockname()[1]}/0"
         for _ in range(10):
             append(stream, [Draft(Kind.NOTICE, {})])
-        publication.doorbell().rest()
         assert 1 <= connections_made(mute) < 10
     assert append(stream, [Draft(Kind.NOTICE, {})])[0].position == 11
 
