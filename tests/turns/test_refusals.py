@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,7 +11,7 @@ from guardian.shortcuts import assign_perm, remove_perm
 from agents.conversations import keeping
 from agents.conversations.inputs import Accepted
 from agents.definitions import versions
-from agents.gateway.models import ModelCall
+from agents.gateway.models import Deployment, ModelCall
 from agents.members.models import Member
 from agents.turns import words
 from audit.models import AuditEvent
@@ -32,14 +33,22 @@ def told(reason: Reason) -> tuple[str, str]:
     return str(reason), words.MESSAGES[reason]
 
 
-def queued_behind(desk: Desk, **more: str) -> Accepted:
+def queued_behind(desk: Desk, **more: Any) -> Accepted:
     """A message that waits while something may still change."""
     desk.ask(BUSY)
     return desk.ask("say: Not said\n", **more)
 
 
-def test_an_unknown_model_is_told_as_no_model(desk: Desk) -> None:
-    asked = desk.ask("Hello", deployment_id=uuid4())
+def test_a_model_switched_off_while_the_message_waited_is_told_as_no_model(desk: Desk) -> None:
+    spare = Deployment.objects.create(
+        id=uuid4(),
+        name=f"spare {secrets.token_hex(4)}",
+        base_url=f"http://127.0.0.1:{desk.stack.model_port}/v1",
+        model="scripted",
+        enabled=True,
+    )
+    asked = queued_behind(desk, deployment_id=spare.id)
+    Deployment.objects.filter(id=spare.id).update(enabled=False)
     assert failed(desk, asked) == told(Reason.MODEL_UNAVAILABLE)
     assert desk.kinds(asked) == ["input_accepted", "agent_run_failed"]
     rows = AuditEvent.objects.filter(run_id=asked.run_id)
