@@ -29,7 +29,6 @@ def edited(signed_in: Callable[..., Page]) -> Page:
     return page
 
 
-@pytest.mark.req("INP-018")
 def test_an_edit_makes_a_sibling_and_loses_nothing(edited: Page) -> None:
     page = edited
     expect(said(page, "One.")).to_be_visible()

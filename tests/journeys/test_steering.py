@@ -42,7 +42,7 @@ def held(stack: Stack, signed_in: Callable[..., Page]) -> Iterator[Held]:
     stack.release(gate)
 
 
-@pytest.mark.req("STR-007")
+@pytest.mark.req("INP-003")
 def test_enter_steers_and_the_answer_takes_it_up(held: Held) -> None:
     held.say("Shorter, please.", "Enter")
     expect(held.chips).to_have_count(1)
@@ -146,3 +146,23 @@ def test_stop_ends_what_runs_and_what_waits_and_the_next_message_works(held: Hel
     expect(held.page.locator(".ending > span").first).to_have_text("Stopped")
     send(held.page, "say: Works again.")
     expect(said(held.page, "Works again.")).to_be_visible()
+
+
+def test_what_waits_fits_a_phone_with_targets_for_fingers(held: Held) -> None:
+    held.say("Shorter, please, and " + "with many words " * 20, "Enter")
+    held.say("say: " + "x" * 300, "Control+Enter")
+    expect(held.chips).to_have_count(2)
+    page = held.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    held.field.fill("Half a thought")
+    for name in ("Steer", "Queue", "Stop"):
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_be_in_viewport(ratio=1)
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44, name
+    remove = held.chips.last.get_by_role("button", name="Remove")
+    expect(remove).to_be_in_viewport(ratio=1)
+    held.chips.last.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("textbox", name="Edit", exact=True)).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
