@@ -53,6 +53,8 @@ class Batches:
         )
         self._open: dict[str, ToolCall] = {}
         self._dispatched: set[str] = set()
+        self._held: dict[str, ToolOutcome] = {}
+        self._is_over = False
         self._waited = False
 
     async def run(
@@ -72,30 +74,44 @@ class Batches:
         requested = self._requested(calls, offer)
         blocked = conduct.blocked(self.conduct, requested)
         ports = replace(self._ports, offered=offer.tools)
-        held: list[ToolOutcome] = []
+        self._held, self._is_over = {}, any(result.ends_turn for result in settled.values())
         for group in grouped(list(self._open.values()), lambda call: _is_read(call, offer)):
-            if self.parked and not _is_read(group[0], offer):
+            if self._is_over or (self.parked and not _is_read(group[0], offer)):
                 continue  # a write keeps its place after the one that waits
             async with aclosing(self._group(group, ports, blocked)) as ends:
                 async for ended in ends:
-                    settled |= await self._end(self._sorted(ended, held))
-        if self.parked:
+                    settled |= await self._end(self._sorted(ended))
+        if self._is_over:
+            await self._stop(ports)
+        elif self.parked:
+            await self._end([toolcalls.untold(denied) for denied in self._held.values()])
             return BatchParked(step, tuple(waiting.call.call_id for waiting in self.parked))
-        return await self._closed(step, requested, settled, held)
+        return await self._closed(step, requested, settled)
 
-    def _sorted(
-        self, ended: Sequence[ToolOutcome | Parked], held: list[ToolOutcome]
-    ) -> list[ToolOutcome]:
+    def _sorted(self, ended: Sequence[ToolOutcome | Parked]) -> list[ToolOutcome]:
         """The results to journal now; the others are put where they wait."""
         results = []
         for outcome in ended:
             if isinstance(outcome, Parked):
                 self.parked.append(outcome)
-            elif outcome.outcome == "denied":
-                held.append(outcome)
+                self._dispatched.discard(outcome.call.call_id)
+                continue
+            self._is_over = self._is_over or outcome.ends_turn is not None
+            if outcome.outcome == "denied":
+                self._held[outcome.call.call_id] = outcome
             else:
                 results.append(outcome)
         return results
+
+    async def _stop(self, ports: Ports) -> None:
+        """A result ends the turn: what has not run by now never will, and nobody is asked about
+        it.
+        """
+        self.parked.clear()
+        for call_id, call in self._open.items():
+            if call_id not in self._held:
+                stopped = toolcalls.never_dispatched(call)
+                self._held[call_id] = await refusing.refuse(stopped, self._admitted.identity, ports)
 
     async def reject(
         self,
@@ -106,8 +122,9 @@ class Batches:
     ) -> BatchSettled:
         """Give every call that has no result the one that says the output limit cut it off."""
         cut = [toolcalls.cut_off(call) for call in calls if call.call_id not in settled]
+        self._held = {}
         settled |= await self._end(cut)
-        return await self._closed(step, self._requested(calls, offer), settled, [])
+        return await self._closed(step, self._requested(calls, offer), settled)
 
     async def give_up(self) -> None:
         """Settle what a turn that was given up left open: what had begun may have been done, and
@@ -121,19 +138,23 @@ class Batches:
         step: int,
         requested: Sequence[CallRequested],
         settled: dict[str, ToolSettled],
-        held: Sequence[ToolOutcome],
     ) -> BatchSettled:
         """Journal the denials, each with as much as the model may read, and close the batch."""
-        denied = {ended.call.call_id: toolcalls.settled(facts.of(ended)) for ended in held}
+        held = self._held
+        denied = {call_id: toolcalls.settled(facts.of(ended)) for call_id, ended in held.items()}
         results = tuple((settled | denied)[call.call_id] for call in requested)
         self.conduct, verdict = conduct.follow(
             self.conduct, requested, results, parked=self._waited
         )
-        told = [
-            ended if ended.call.call_id in verdict.readable else toolcalls.untold(ended)
-            for ended in held
-        ]
-        await self._end(told)
+        await self._end(
+            [
+                held[call.call_id]
+                if call.call_id in verdict.readable
+                else toolcalls.untold(held[call.call_id])
+                for call in requested
+                if call.call_id in held
+            ]
+        )
         return BatchSettled(step, results, verdict.closes)
 
     async def _group(
@@ -183,6 +204,8 @@ class Batches:
         return tuple(toolcalls.requested(call, writes=not _is_read(call, offer)) for call in calls)
 
     def _given_up(self, call: ToolCall) -> ToolOutcome:
+        if call.call_id in self._held:
+            return toolcalls.untold(self._held[call.call_id])
         if call.call_id not in self._dispatched:
             return toolcalls.never_dispatched(call)
         descriptor = self._admitted.offered.get(call.name)

@@ -155,7 +155,7 @@ def unknown(call: ToolCall) -> ToolOutcome:
 
 
 def never_dispatched(call: ToolCall) -> ToolOutcome:
-    """The result of a call that was still waiting when the turn was given up: not run."""
+    """The result of a call that had not begun when its turn was over: not run."""
     text = "The turn had ended before this call."
     return ToolOutcome(
         call=call,
@@ -163,7 +163,6 @@ def never_dispatched(call: ToolCall) -> ToolOutcome:
         model_view=json.dumps({"outcome": "denied", "message": text}),
         member_view={"message": text},
         denial=Reason.BATCH_STOPPED,
-        ends_turn=Reason.BATCH_STOPPED,
     )
 
 

@@ -205,3 +205,27 @@ async def test_a_turn_that_rests_is_not_watched() -> None:
     silence.rest()
     await asyncio.sleep(0.05)
     assert not ended.is_set()
+
+
+@pytest.mark.req("BND-012")
+async def test_after_a_result_that_ends_the_turn_no_further_call_of_the_batch_runs(
+    alone: Desk, publisher: LivePublisher
+) -> None:
+    ran: list[str] = []
+
+    def breaks_off(admitted: Admitted) -> Admitted:
+        async def execute(context: ToolContext, arguments: Json) -> ToolResult:
+            ran.append(arguments["title"])
+            raise RuntimeError("nobody knows whether it was done")
+
+        tool = replace(admitted.offered["create_artifact"], execute=execute)
+        return replace(admitted, offered={**admitted.offered, tool.name: tool})
+
+    second = SAVE.replace("Plan", "Other plan")
+    asked = await in_database(alone.ask, f"{SAVE}\n{second}\n{LOOK}\nthen:\nsay: Never\n")
+    turn = await begun(asked, publisher, breaks_off)
+    await turn.task
+    entries = await in_database(alone.entries, asked)
+    assert ran == ["Plan"]
+    assert [outcome for _, outcome in results(entries)] == ["error", "denied", "denied"]
+    assert entries[-1].data["reason"] == "ambiguous_write"
