@@ -21,7 +21,8 @@ def chosen(row: Claimed) -> dict[str, bool | str]:
 
 def effort(kept: Mapping[str, Any], version: AgentVersion) -> str | None:
     """How long the model shall think: what the member chose, else what the agent asks for."""
-    return kept.get("effort") or version.content.get("posture", {}).get("effort")
+    chosen: str | None = kept.get("effort") or version.content.get("posture", {}).get("effort")
+    return chosen
 
 
 def settings(

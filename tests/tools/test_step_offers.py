@@ -1,5 +1,6 @@
 """What one model step is shown of a large catalogue, and what moves a tool into it."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from agents.engine import bounds
 from tools.boundary import exposure, registry
 from tools.boundary.contract import Tier, ToolDescriptor
-from tools.boundary.facts import CallFacts
+from tools.boundary.facts import CallFacts, from_json, to_json
 from tools.boundary.memory import RunMemory
 
 MakeTool = Callable[..., ToolDescriptor]
@@ -157,3 +158,31 @@ def test_a_hint_needs_the_beginning_of_a_word_and_a_name_the_whole_of_it() -> No
     assert first("recreate_artifact") == "search_about"
     assert first("a canvas with (create_artifact)!") == "create_artifact"
     assert first("Two canvases") == "show_chat_canvas"
+
+
+CALLS = st.lists(
+    st.builds(
+        CallFacts,
+        call_id=st.uuids().map(str),
+        tool=st.sampled_from([*NAMES[:20], SEARCH.name, "invented"]),
+        outcome=st.sampled_from(["success", "error", "timeout", "denied", "pending_confirmation"]),
+        arguments_digest=st.sampled_from(["d1", "d2"]),
+        failure_domain=st.sampled_from(["tool", "caller"]),
+        discovery=st.booleans(),
+        discovered=st.lists(st.sampled_from([*NAMES, "invented"]), max_size=8).map(tuple),
+    ),
+    max_size=40,
+)
+
+
+@given(calls=CALLS)
+def test_a_worker_that_takes_over_offers_what_the_lost_one_would(calls: list[CallFacts]) -> None:
+    live, taken_over = RunMemory(catalogue(40)), RunMemory(catalogue(40))
+    for facts in calls:
+        live.observe(facts, "{}", {})
+    for facts in calls:
+        taken_over.observe(from_json(json.loads(json.dumps(to_json(facts)))), "{}", {})
+    assert list(taken_over.offer()) == list(live.offer())
+    assert taken_over.health.withdrawn == live.health.withdrawn
+    assert not taken_over.health.withdrawn & set(taken_over.offer())
+    assert [tool.name for tool in taken_over.findable()] == [tool.name for tool in live.findable()]
