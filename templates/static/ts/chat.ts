@@ -17,6 +17,7 @@ import {
   prepend,
   remove,
   select,
+  show,
   shownTurns,
   waiting,
 } from "./conversation.ts";
@@ -230,7 +231,7 @@ async function choose(inputId: string | null): Promise<void> {
   redraw();
   const reply = await selectBranch(conversation, inputId);
   if (reply.ok) return;
-  state.tip = before;
+  show(state, before);
   toast(reply.message || say.failure());
   redraw();
 }

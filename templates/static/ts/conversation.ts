@@ -24,6 +24,15 @@ export interface Conversation {
   /** An input at the end of the shown branch that is on a page above. */
   wanted: string | null;
   nextKey: number;
+  /** Turns by input, run and key. */
+  readonly known: Map<string, Turn>;
+  /** What was worked out about the branches; nothing after a change. Deltas change none of it. */
+  shape: Shape | null;
+}
+
+interface Shape {
+  readonly path: readonly Turn[];
+  readonly siblings: Map<Turn, Siblings>;
 }
 
 /** A message that waits: said to a running turn, or queued behind it. */
@@ -32,7 +41,7 @@ export type Waiting =
   | { readonly type: "queued"; readonly turn: Turn };
 
 export function empty(): Conversation {
-  return { turns: [], tip: null, wanted: null, nextKey: 1 };
+  return { turns: [], tip: null, wanted: null, nextKey: 1, known: new Map(), shape: null };
 }
 
 /** The turns of the branch on the page, without those that still wait for an earlier one. */
@@ -67,7 +76,7 @@ export function fill(conversation: Conversation): ReturnType<typeof fillOf> {
 
 /** Every question with others beside it, and its place among them. */
 export function siblings(conversation: Conversation): Map<Turn, Siblings> {
-  return siblingsOf(conversation.turns.filter((turn) => !isTakenBack(turn)));
+  return shapeOf(conversation).siblings;
 }
 
 /** The newest question on the page that is the reader's own to change. */
@@ -89,7 +98,7 @@ export function ask(
   turn.agent = agent;
   turn.parent = beside ? parentName(conversation, beside) : nameOfTurn(before);
   turn.replaces = beside?.inputId ?? null;
-  conversation.tip = turn;
+  show(conversation, turn);
   return turn;
 }
 
@@ -98,29 +107,38 @@ export function remove(conversation: Conversation, turn: Turn): void {
   const at = conversation.turns.indexOf(turn);
   if (at === -1) return;
   conversation.turns.splice(at, 1);
+  conversation.shape = null;
   if (conversation.tip !== turn) return;
-  const beside = conversation.turns.find((each) => each.inputId === turn.replaces);
-  const before = conversation.turns.find((each) => nameOfTurn(each) === turn.parent);
-  const back = (turn.replaces !== null && beside) || before || conversation.turns.at(-1) || null;
-  conversation.tip = back && tipBelow(conversation.turns, back);
+  const beside = conversation.known.get(turn.replaces ?? "");
+  const before = conversation.known.get(turn.parent ?? "");
+  const back = beside ?? before ?? conversation.turns.at(-1) ?? null;
+  show(conversation, back && tipBelow(conversation.turns, back));
 }
 
 /** The server accepted a shown message. Drops the shown copy if its frame came first. */
 export function accepted(conversation: Conversation, turn: Turn, inputId: string): void {
-  const known = conversation.turns.find((each) => each.inputId === inputId);
+  const known = conversation.known.get(inputId);
+  conversation.shape = null;
   if (known && known !== turn) {
     conversation.turns.splice(conversation.turns.indexOf(turn), 1);
-    if (conversation.tip === turn) conversation.tip = known;
+    if (conversation.tip === turn) show(conversation, known);
     return;
   }
   turn.inputId = inputId;
+  register(conversation, turn);
   if (turn.state === "sending" || turn.state === "unsent") turn.state = "accepted";
   turn.version += 1;
 }
 
 /** Shows the branch through `turn`, down to its newest end. */
 export function select(conversation: Conversation, turn: Turn): void {
-  conversation.tip = tipBelow(conversation.turns, turn);
+  show(conversation, tipBelow(conversation.turns, turn));
+}
+
+/** Shows the branch that ends with `tip`. */
+export function show(conversation: Conversation, tip: Turn | null): void {
+  conversation.tip = tip;
+  conversation.shape = null;
 }
 
 /** Applies one durable frame; answers the turn it touched, null if it drew nothing. */
@@ -131,17 +149,19 @@ export function apply(conversation: Conversation, frame: Frame): Turn | null {
   if (frame.event === "queue_changed") return requeue(conversation, frame.data);
   const turn = turnOf(conversation, frame);
   if (!turn) return null;
+  conversation.shape = null;
   if (frame.position < turn.order) {
     turn.order = frame.position;
     sortTurns(conversation);
   }
   turn.runId ??= frame.turn_id;
+  register(conversation, turn);
   turn.version += 1;
   change(turn, frame);
   if (frame.event === "input_accepted") {
     if ("parent" in frame.data) turn.parent = textOf(frame.data, "parent") || null;
     conversation.wanted = null;
-    conversation.tip = turn;
+    show(conversation, turn);
   }
   return turn;
 }
@@ -149,7 +169,7 @@ export function apply(conversation: Conversation, frame: Frame): Turn | null {
 /** Applies one live delta; null when its turn is unknown, over, or already past it. */
 export function applyDelta(conversation: Conversation, delta: Delta): Turn | null {
   if (delta.kind === "source") return null;
-  const turn = conversation.turns.find((each) => each.runId === delta.turn_id);
+  const turn = conversation.known.get(delta.turn_id);
   if (!turn || !isOpen(turn)) return null;
   const { part, segment } = openSegment(turn, delta.kind, delta.segment, delta.segment_start);
   if (turn.state === "accepted") turn.state = "running";
@@ -165,12 +185,14 @@ export function prepend(conversation: Conversation, frames: readonly Frame[]): v
   for (const frame of frames) apply(older, frame);
   conversation.nextKey = older.nextKey;
   for (const turn of older.turns) {
-    const later = conversation.turns.find((each) => isSame(each, turn));
+    const { known } = conversation;
+    const later = known.get(turn.inputId ?? "") ?? known.get(turn.runId ?? "");
     if (later) joinTurns(later, turn);
     else conversation.turns.push(turn);
+    register(conversation, later ?? turn);
   }
   sortTurns(conversation);
-  conversation.tip ??= older.tip;
+  show(conversation, conversation.tip ?? older.tip);
   if (conversation.wanted !== null) showEnd(conversation, conversation.wanted);
 }
 
@@ -188,13 +210,23 @@ function joinTurns(later: Turn, earlier: Turn): void {
   later.version += 1;
 }
 
-function isSame(one: Turn, other: Turn): boolean {
-  if (one.inputId !== null && one.inputId === other.inputId) return true;
-  return one.runId !== null && one.runId === other.runId;
+function register(conversation: Conversation, turn: Turn): void {
+  for (const name of [turn.key, turn.inputId, turn.runId]) {
+    if (name !== null) conversation.known.set(name, turn);
+  }
 }
 
-function path(conversation: Conversation): Turn[] {
-  return pathTo(conversation.turns, conversation.tip);
+function path(conversation: Conversation): readonly Turn[] {
+  return shapeOf(conversation).path;
+}
+
+function shapeOf(conversation: Conversation): Shape {
+  const { turns, tip } = conversation;
+  conversation.shape ??= {
+    path: pathTo(turns, tip),
+    siblings: siblingsOf(turns.filter((turn) => !isTakenBack(turn))),
+  };
+  return conversation.shape;
 }
 
 function queuedTurns(conversation: Conversation): Turn[] {
@@ -213,16 +245,16 @@ function isTakenBack(turn: Turn): boolean {
 }
 
 function showEnd(conversation: Conversation, inputId: string): Turn | null {
-  const turn = conversation.turns.find((each) => each.inputId === inputId) ?? null;
+  const turn = conversation.known.get(inputId) ?? null;
   conversation.wanted = turn ? null : inputId;
-  if (turn) conversation.tip = turn;
-  return turn ?? conversation.tip;
+  if (turn) show(conversation, turn);
+  return conversation.tip;
 }
 
 function requeue(conversation: Conversation, data: FrameData): Turn | null {
   let touched: Turn | null = null;
   for (const item of Array.isArray(data.items) ? (data.items as FrameData[]) : []) {
-    const turn = conversation.turns.find((each) => each.inputId === textOf(item, "input_id"));
+    const turn = conversation.known.get(textOf(item, "input_id"));
     if (!turn?.ask) continue;
     turn.ask = { ...turn.ask, text: textOf(item, "message") };
     turn.version += 1;
@@ -245,8 +277,7 @@ function turnOf(conversation: Conversation, frame: Frame): Turn | null {
   // What belongs to no turn, such as a summary asked for between two, stands where it happened.
   if (input_id === null && turn_id === null) return conversation.tip;
   const known =
-    conversation.turns.find((turn) => input_id !== null && turn.inputId === input_id) ??
-    conversation.turns.find((turn) => turn_id !== null && turn.runId === turn_id);
+    conversation.known.get(input_id ?? "") ?? conversation.known.get(turn_id ?? "");
   if (known) {
     known.inputId ??= input_id;
     return known;
@@ -277,8 +308,11 @@ function shownCopy(conversation: Conversation, frame: Frame): Turn | null {
 function addTurn(conversation: Conversation, start: Pick<Turn, "order" | "state">): Turn {
   const turn = blankTurn(`t${conversation.nextKey}`, start);
   conversation.nextKey += 1;
+  conversation.shape = null;
+  const last = conversation.turns.at(-1);
   conversation.turns.push(turn);
-  sortTurns(conversation);
+  register(conversation, turn);
+  if (last && last.order > turn.order) sortTurns(conversation);
   return turn;
 }
 

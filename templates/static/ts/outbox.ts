@@ -10,7 +10,7 @@ export interface Outgoing {
   readonly replaces: string | null;
 }
 
-export interface Acceptance {
+interface Acceptance {
   readonly input_id: string;
   readonly accepted_position: number;
   readonly status: string;

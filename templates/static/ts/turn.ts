@@ -93,7 +93,7 @@ export interface Turn extends Node {
   version: number;
 }
 
-export const OPEN_STATES: ReadonlySet<TurnState> = new Set([
+const OPEN_STATES: ReadonlySet<TurnState> = new Set([
   "sending",
   "accepted",
   "running",
