@@ -9,6 +9,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.journeys.conftest import send, wait_until_done
 from tests.stack import ROOT, Person, Stack
+from tools.boundary import policies
+from tools.boundary.models import PolicyMode
 
 FOLDER = ROOT / "docs" / "screenshots"
 WIDE = {"width": 1280, "height": 800}
@@ -35,6 +37,8 @@ def ratio(ours: float, theirs: float) -> float:
 
 If Tuesday's ratio is above **2.0**, move the trial to Thursday and release on Monday instead."""
 FOLLOW_UP = "Which agents could help us with this?"
+KEEP = "Keep the plan as an artifact, please."
+KEPT = {"title": "Plan for the release", "kind": "markdown", "content": PLAN}
 ANSWERS = {
     "answers": [
         {"contains": QUESTION, "script": f"think: Five days.\nsay: {json.dumps(PLAN)}"},
@@ -44,6 +48,10 @@ ANSWERS = {
             'call: conversation_history_search {"query": "release"}\nthen:\n'
             "say: Two places to start: **Kaizen** can draft the release notes as an artifact, and"
             " your earlier chat about the freeze already lists what must not change.",
+        },
+        {
+            "contains": KEEP,
+            "script": f"call: create_artifact {json.dumps(KEPT)}\nthen:\nsay: Kept as version 1.",
         },
     ]
 }
@@ -99,6 +107,16 @@ def test_screenshots(
     page.get_by_role("combobox", name="Search conversations").fill("freeze")
     expect(page.locator("mark").first).to_be_visible()
     picture(page, "search")
+
+    page.keyboard.press("Escape")
+    policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.APPROVAL)
+    send(page, KEEP)
+    expect(page.get_by_role("button", name="Approve once")).to_be_visible()
+    page.wait_for_timeout(600)
+    picture(page, "approval")
+    page.get_by_role("button", name="Approve once").click()
+    wait_until_done(page)
+    policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.ON)
 
     dark = signed_in(who, viewport=WIDE, color_scheme="dark")
     dark.goto(address)
