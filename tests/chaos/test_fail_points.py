@@ -16,6 +16,6 @@ def test_a_process_lost_there_loses_repeats_and_forks_nothing(
 ) -> None:
     scene = Scene(house, crowd, stack)
     scene.lose(point, harm)
-    print(f"{point.name}, {harm}: {scene.last().kind}")
+    print(f"{point.name}, {harm}: {scene.last().kind} {scene.last().data.get('reason')}")
     assert crowd.violations() == []
     assert scene.last().kind in point.ends

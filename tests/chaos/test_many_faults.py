@@ -1,17 +1,20 @@
 """Hundreds of kills, a database that crashes, and readers who must not notice.
 
-`KAIZEN_CHAOS_MINUTES` bounds each test's time of breaking things (default 4).
+`KAIZEN_CHAOS_KILLS` and `KAIZEN_CHAOS_PAUSES` say how many workers are lost (200 and 100);
+`KAIZEN_CHAOS_MINUTES` bounds the time of breaking other things in each test (4).
 """
 
 import asyncio
 import os
 import random
+import secrets
 import signal
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+from uuid import UUID
 
 import pytest
 from django.db import DatabaseError, connection
@@ -21,10 +24,16 @@ from agents.journal.models import Entry
 from agents.members import tokens
 from agents.members.models import TokenScope
 from tests.chaos.watching import Watcher, environment, web_process
-from tests.faults.harness import Crowd, House, seeded
+from tests.faults.harness import Crowd, House, seeded, violations
+from tests.patience import seen, until
+from tests.stack import Stack
+from tools.effects.models import RunClaim
 
 pytestmark = pytest.mark.stack
 
+KILLS = int(os.environ.get("KAIZEN_CHAOS_KILLS", "200"))
+PAUSES = int(os.environ.get("KAIZEN_CHAOS_PAUSES", "100"))
+BROKER_AWAY_S = 30.0
 BREAKING_S = float(os.environ.get("KAIZEN_CHAOS_MINUTES", "4")) * 60
 Answer = TypeVar("Answer")
 
@@ -33,10 +42,11 @@ COMPLETED_SHARE = 0.9  # below it the run was too broken to prove anything
 ENDED_S = 180.0
 TURNS_AT_ONCE = 30
 TURNS_PER_FAULT = 6
+LOOKING = 'call: search_about {"question": "limits"}\nthen:\ntokens: 12 @ 20/s\n'
 SCRIPTS = (
     "tokens: 40 @ 20/s\n",
     "think-tokens: 10 @ 20/s\ntokens: 10 @ 20/s\n",
-    'say: Looking\ncall: search_about {"question": "limits"}\nthen:\ntokens: 12 @ 20/s\n',
+    f"say: Looking\n{LOOKING}",
     'call: create_artifact {"title": "Note", "kind": "markdown", "content": "x"}\nthen:\nsay: So\n',
 )
 
@@ -49,8 +59,8 @@ def keep_busy(crowd: Crowd, chance: random.Random) -> None:
 
 def breaking(work: Callable[[], object], bound_s: float = BREAKING_S) -> int:
     """Do it again and again for a while; how often it was done."""
-    until, done = time.monotonic() + bound_s, 0
-    while time.monotonic() < until:
+    ends_at, done = time.monotonic() + bound_s, 0
+    while time.monotonic() < ends_at:
         work()
         done += 1
     return done
@@ -66,28 +76,94 @@ def judge(crowd: Crowd, seed: str, faults: int) -> None:
     assert faults > 0, seed
 
 
-def test_workers_killed_paused_and_cut_off(house: House, crowd: Crowd) -> None:
+def test_workers_killed_at_random_moments(house: House, crowd: Crowd) -> None:
+    chance, seed = seeded()
+    house.crew(2)
+    for _ in range(KILLS):
+        keep_busy(crowd, chance)
+        time.sleep(chance.uniform(0.02, 0.8))
+        victim = chance.choice(seen(lambda: house.busy(spare_last=True), "a worker to lose"))
+        house.expire(house.kill(victim), victim)
+        house.start_one()
+    judge(crowd, seed, KILLS)
+
+
+def test_workers_paused_past_their_lease_and_woken(house: House, crowd: Crowd) -> None:
+    chance, seed = seeded()
+    house.crew(2)
+    taken = [pause_once(house, crowd, chance) for _ in range(PAUSES)]
+    print(f"{sum(taken)} of {PAUSES} pauses lost their runs to others")
+    judge(crowd, seed, PAUSES)
+    assert sum(taken) > PAUSES / 2, seed
+
+
+def test_a_pause_without_the_guard_is_reported(house: House, crowd: Crowd, stack: Stack) -> None:
+    """The control: workers that prove no fence must be found out, or the judge sees nothing."""
+    gate = secrets.token_hex(4)
+    house.crew(0)
+    try:
+        for _ in range(2):
+            house.start_one(("-m", "tests.faults.unguarded"))
+        lost, other = house.crew(2)
+        house.rest(other)
+        for _ in range(4):
+            crowd.ask(f"hold: {gate}\n{LOOKING}")
+        until(lambda: stack.held(gate) == 4, "the model is answering")
+        house.rest(lost)
+        house.expire(house.workers[lost], lost)
+        house.resume(other)
+        until(lambda: crowd.taken_over() == 4, "all are taken over")
+        house.resume(lost)
+        stack.release(gate)
+        found = seen(lambda: [f for each in crowd.asked for f in reported(each.run_id)], "a fault")
+        crowd.wait(ENDED_S)
+    finally:
+        house.crew(0)
+    print(f"without the guard: {found}")
+
+
+def pause_once(house: House, crowd: Crowd, chance: random.Random) -> bool:
+    """Stop a worker until others have taken its runs, and wake it; whether they took any."""
+    keep_busy(crowd, chance)
+    time.sleep(chance.uniform(0.02, 0.5))
+    victim = chance.choice(seen(lambda: house.busy(spare_last=True), "a worker to pause"))
+    process = house.workers[victim]
+    house.rest(victim)
+    held = RunClaim.objects.filter(owner__contains=f":{process.pid}:", state="running")
+    runs = set(held.values_list("run_id", flat=True))
+    house.expire(process, victim)
+    others = RunClaim.objects.filter(run_id__in=runs).exclude(owner__contains=f":{process.pid}:")
+    if runs:
+        until(others.exists, "somebody takes them over")
+    house.resume(victim)
+    return bool(runs)
+
+
+def reported(run_id: UUID) -> list[str]:
+    """Violations that no later entry can heal."""
+    return [fault for fault in violations(run_id) if "twice" in fault or "after its" in fault]
+
+
+def test_connections_cut_and_a_broker_emptied_and_away(house: House, crowd: Crowd) -> None:
     chance, seed = seeded()
     house.crew(2, lease_s=LEASE_S)
 
     def harm() -> None:
         keep_busy(crowd, chance)
-        time.sleep(chance.uniform(0.05, 1.5))
-        victim = chance.choice(sorted(house.workers))
-        match chance.choice(["kill", "kill", "pause", "cut", "flush"]):
-            case "kill":
-                house.kill(victim)
-                house.start_one()
-            case "pause":
-                house.pause(victim)
-                time.sleep(LEASE_S + 1)  # past the lease: somebody else takes over
-                house.resume(victim)
+        time.sleep(chance.uniform(0.05, 1.0))
+        match chance.choice(["cut", "flush", "flush"]):
             case "cut":
                 house.cut_connections()
             case "flush":
                 house.broker.flush()
 
-    judge(crowd, seed, breaking(harm))
+    faults = breaking(harm, min(BREAKING_S, 60))
+    house.broker.stop()
+    for _ in range(3):
+        keep_busy(crowd, chance)
+        time.sleep(BROKER_AWAY_S / 3)
+    house.broker.start()
+    judge(crowd, seed, faults)
 
 
 def test_a_database_that_crashes_again_and_again(house: House, crowd: Crowd) -> None:

@@ -113,13 +113,13 @@ class House:
             until(lambda name=name: self._has_beaten(name), f"{name} is ready", READY_S)
         return list(self.workers)
 
-    def start_one(self) -> None:
+    def start_one(self, program: tuple[str, ...] = ("manage.py", "turns")) -> None:
         """Start a worker without waiting for it."""
         self.started += 1
         name = f"worker {self.started}"
         with self._log(name).open("ab") as log:
             self.workers[name] = subprocess.Popen(
-                [sys.executable, "manage.py", "turns"],
+                [sys.executable, *program],
                 cwd=ROOT,
                 env={
                     **self.environment,
