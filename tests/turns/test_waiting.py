@@ -13,6 +13,7 @@ from agents.journal.frames import TERMINALS
 from agents.journal.models import Entry
 from agents.turns import decisions
 from artifacts.models import Artifact
+from audit.models import AuditEvent
 from tests.patience import until
 from tests.turns.conftest import Desk
 from tools.boundary import policies
@@ -229,3 +230,25 @@ def test_a_model_that_claims_an_approval_gets_none(asking: None, desk: Desk, kee
     decide(desk, row, "deny")
     until(lambda: set(desk.kinds(honest)) & set(TERMINALS), "the turn ends")
     assert kept(desk, title) == 0
+
+
+@pytest.mark.req("BND-013")
+def test_a_denial_beside_a_call_that_waits_is_settled_once_and_not_explained(
+    asking: None, desk: Desk, keeper: str
+) -> None:
+    title = secrets.token_hex(8)
+    call = f'{{"title": "{title}", "kind": "text", "content": "x"}}'
+    asked = desk.ask(
+        f'call: read_minds {{"of": "{title}"}}\ncall: create_artifact {call}\nthen:\nsay: Kept.\n',
+        agent=keeper,
+    )
+    row = waiting(desk, asked)
+    denied = one(desk, asked, "tool_ended")
+    assert denied.data["outcome"] == "denied"
+    assert "read_minds" not in denied.hidden["model_view"]
+    assert "reason" not in denied.hidden["model_view"]
+    decide(desk, row, "approve")
+    assert desk.ended(asked).kind == "agent_run_completed"
+    rows = AuditEvent.objects.filter(run_id=asked.run_id, action="tool_denied")
+    assert rows.count() == 1
+    assert kept(desk, title) == 1
