@@ -140,3 +140,27 @@ def test_a_tool_that_does_more_is_found(faults: object, text: str) -> None:
     assert callable(faults)
     assert faults([sample("tools/builtin/wrong.py", text)])
     assert not faults([sample("tools/boundary/other.py", text)])
+
+
+CANVAS = re.compile(r"^(Canvas|CANVAS\w*|chat_canvas_outputs)$")
+KEEPING = ("artifacts.writing", "artifacts.models", "artifacts.staging", "artifacts.editing")
+
+
+def canvas_faults(sources: Iterable[Source]) -> list[str]:
+    """Modules that know a canvas and can make an artifact, outside the one writer."""
+    return [
+        one.at(node, f"knows a canvas and imports {name}")
+        for one in sources
+        if not one.path.startswith("artifacts/")
+        and any(CANVAS.match(word) for _, word in words(one))
+        for node, name in source.imports(one)
+        if within(name, *KEEPING)
+    ]
+
+
+@pytest.mark.req("REG-016")
+def test_nothing_that_knows_a_canvas_can_make_an_artifact() -> None:
+    assert canvas_faults(runtime_sources()) == []
+    keeps = "from artifacts import writing\n"
+    assert canvas_faults([sample("agents/x.py", f"{keeps}page = result.chat_canvas_outputs")])
+    assert canvas_faults([sample("agents/x.py", f"{keeps}page = result.presentation")]) == []
