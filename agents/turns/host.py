@@ -33,6 +33,7 @@ from agents.engine.events import (
 from agents.gateway.calls import ModelCallEnded
 from agents.gateway.events import EXPLANATIONS
 from agents.guardrails.chain import Guard
+from agents.guardrails.facts import Tripped
 from agents.journal.append import Draft
 from agents.journal.frames import Kind
 from agents.journal.offloading import in_database, to_its_end
@@ -58,6 +59,7 @@ from agents.turns.offers import StepOffer
 from agents.turns.steering import Steer, SteersWaiting
 from agents.turns.transcript import History, Transcripts
 from audit.canonical import storable
+from audit.reasons import Reason
 from tools.boundary import exposure
 from tools.boundary.contract import ToolCall, ToolKind
 from tools.boundary.memory import RunMemory
@@ -101,6 +103,8 @@ class TurnHost:
         self._offer = StepOffer("", {})
         self._calls: dict[str, ToolCall] = {}
         self._withheld: tuple[int, str] | None = None
+        last = admitted.past.events[-1]
+        self._closes = last.closes if isinstance(last, BatchSettled) else ""
 
     async def checkpoint(self, effect: Checkpoint) -> Checkpointed:
         """Take what the turn was told meanwhile into history. What admission has just read is not
@@ -135,6 +139,7 @@ class TurnHost:
 
     async def call_model(self, effect: CallModel) -> ModelAnswered:
         """One model request, streamed live; its drafts wait for what the controller decides."""
+        self._check_open()
         if effect.nudge is not None:
             self._withheld = None
         if self._history is None:
@@ -151,6 +156,7 @@ class TurnHost:
 
     async def run_tools(self, effect: RunTools | RejectTools) -> BatchSettled | BatchParked:
         """Commit the calls, then settle each exactly once, or park what needs a person."""
+        self._check_open()
         self._accept()
         settled, waited = {}, False
         if all(call.call_id in self._calls for call in effect.calls):
@@ -165,9 +171,14 @@ class TurnHost:
             )
             calls, offer, waited = list(batch.calls), batch.offer, batch.waited
             settled = {call_id: toolcalls.settled(kept) for call_id, kept in batch.settled.items()}
+        self._history = None  # whatever the controller asks for next comes after these results
+        ended: BatchSettled | BatchParked
         if isinstance(effect, RejectTools):
-            return await self.batches.reject(effect.step, calls, offer, settled)
-        return await self.batches.run(effect.step, calls, offer, settled, waited=waited)
+            ended = await self.batches.reject(effect.step, calls, offer, settled)
+        else:
+            ended = await self.batches.run(effect.step, calls, offer, settled, waited=waited)
+        self._closes = ended.closes if isinstance(ended, BatchSettled) else ""
+        return ended
 
     async def settle(self, effect: Settle) -> Checkpointed | None:
         """Write the terminal with everything pending; the last live text goes out before it.
@@ -241,6 +252,13 @@ class TurnHost:
         self.admitted.past.actions.steered()
         answers.commit(self.admitted, self.pending.take(), steers=taken)
         return self.admitted.history(self._transcripts), taken
+
+    def _check_open(self) -> None:
+        """Raise `Tripped` when the rules of conduct have ended the turn, whatever its controller
+        would do.
+        """
+        if self._closes:
+            raise Tripped(Reason(self._closes))
 
     def _heard(
         self, effect: CallModel, sample: Sample, messages: list[dict[str, Any]]
