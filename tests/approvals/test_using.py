@@ -19,11 +19,11 @@ from audit import canonical
 from audit.reasons import Reason
 from audit.refusals import Conflict
 from tests.approvals.asking import PLAN, Asked, asked_about
-from tools.boundary import clearance, registry
+from tools.boundary import approvals, clearance, registry
 from tools.boundary.clearance import Begun
 from tools.boundary.contract import Parked, RunIdentity, Target, ToolCall, ToolDescriptor
 from tools.boundary.failures import Denial
-from tools.boundary.models import Approval, PolicyMode
+from tools.boundary.models import Approval, ApprovalState, PolicyMode
 from tools.boundary.permission import Permitted
 from tools.effects.claims import LeaseLost
 from tools.effects.models import RunClaim
@@ -37,13 +37,12 @@ def clear(
     arguments: dict[str, Any],
     *,
     call_id: str = "call-0",
+    mode: PolicyMode = PolicyMode.APPROVAL,
     **changes: Any,
 ) -> Permitted | Denial | Parked | Begun:
     """The call as the boundary asks for clearance, in a transaction of its own."""
     descriptor: ToolDescriptor = replace(registry.resolve("create_artifact"), **changes)
-    permitted = Permitted(
-        descriptor, arguments, canonical.digest(arguments), PolicyMode.APPROVAL, ()
-    )
+    permitted = Permitted(descriptor, arguments, canonical.digest(arguments), mode, ())
     call = ToolCall(call_id, 1, 0, descriptor.name, arguments)
     with transaction.atomic():
         return clearance.clear(call, identity, permitted)
@@ -168,6 +167,28 @@ def test_a_hundred_approvals_that_ran_out_are_refused(alice: Member) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("state", [each for each in ApprovalState if each != "approved"])
+def test_only_an_approved_call_can_be_used(state: ApprovalState, alice: Member) -> None:
+    asked = approved(alice)
+    Approval.objects.filter(id=asked.row.id).update(state=state)
+    used = approvals.consume(asked.now(), fence=asked.identity.fence, digest=asked.row.digest)
+    assert used is Reason.APPROVAL_SETTLED
+    assert (asked.state, asked.now().fence) == (state, None)
+
+
+@pytest.mark.django_db
+def test_a_denial_stands_when_nobody_would_be_asked_any_more(alice: Member) -> None:
+    asked = asked_about(alice)
+    decisions.decide(
+        member=alice, approval_id=asked.row.id, decision="deny", digest=asked.row.digest
+    )
+    asked.resume()
+    ruling = clear(asked.identity, PLAN, mode=PolicyMode.ON)
+    assert isinstance(ruling, Denial)
+    assert ruling.reason is Reason.MEMBER_DENIED
+
+
+@pytest.mark.django_db
 def test_a_worker_that_lost_the_run_uses_no_approval(alice: Member) -> None:
     asked = approved(alice)
     lost = replace(asked.identity, fence=asked.identity.fence - 1)
@@ -220,6 +241,21 @@ def test_of_two_decisions_at_once_one_counts(
         assert sorted(won(answers)) == [False, True]
         (winner,) = [answer for answer in answers if not isinstance(answer, Conflict)]
         assert asked.state == winner.state
+        assert asked.claim.state == "queued"
+
+
+def test_two_questions_answered_at_once_let_their_run_go_on(
+    committed_db: None, alice: Member
+) -> None:
+    for _ in range(RACES):
+        asked = asked_about(alice, PLAN, {**PLAN, "title": "Other"})
+        acts = [
+            lambda row=row: decisions.decide(
+                member=alice, approval_id=row.id, decision="approve", digest=row.digest
+            )
+            for row in asked.rows
+        ]
+        assert won(both(*acts)) == [True, True]
         assert asked.claim.state == "queued"
 
 
