@@ -16,7 +16,7 @@ from django.db import DatabaseError
 
 from agents.gateway import budgets, calls, failures, metering
 from agents.gateway.calls import CallSubject, ModelCallEnded
-from agents.gateway.connection import Connection
+from agents.gateway.connection import USUAL, Connection, Lifecycle
 from agents.gateway.events import AttemptFailed, Completed, ModelRequest, ProviderFailure
 from agents.gateway.stream import stream
 from agents.journal.offloading import in_database, to_its_end
@@ -37,7 +37,12 @@ class ProviderError(Exception):
 
 
 async def complete(
-    connection: Connection, request: ModelRequest, subject: CallSubject, *, step: int = 0
+    connection: Connection,
+    request: ModelRequest,
+    subject: CallSubject,
+    *,
+    step: int = 0,
+    lifecycle: Lifecycle = USUAL,
 ) -> Completed:
     """Ask the model and answer with the whole outcome, which has not failed.
 
@@ -55,7 +60,7 @@ async def complete(
     ended: list[ModelCallEnded] = []
     try:
         async with _holding(connection, subject):
-            return await _asked(connection, request, ended, step)
+            return await _asked(connection, request, ended, step, lifecycle)
     except ProviderError:
         raise
     except asyncio.CancelledError:
@@ -69,10 +74,14 @@ async def complete(
 
 
 async def _asked(
-    connection: Connection, request: ModelRequest, ended: list[ModelCallEnded], step: int
+    connection: Connection,
+    request: ModelRequest,
+    ended: list[ModelCallEnded],
+    step: int,
+    lifecycle: Lifecycle,
 ) -> Completed:
     completed: Completed | None = None
-    async with aclosing(stream(connection, request)) as events:
+    async with aclosing(stream(connection, request, lifecycle)) as events:
         async for event in events:
             if isinstance(event, AttemptFailed | Completed):
                 ended.append(ModelCallEnded(step, event))

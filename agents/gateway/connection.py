@@ -14,6 +14,9 @@ FIRST_BYTE_S = limit(
 )
 IDLE_S = limit("model.idle", 60, "seconds", "Longest silence in the middle of a model's answer.")
 TOTAL_S = limit("model.total", 600, "seconds", "Longest time one model answer may take.")
+PROVIDER_RETRIES = limit(
+    "model.retries", 2, "count", "How often a failed model request is repeated before it counts."
+)
 
 # Money is stored and summed in millionths of its unit.
 MILLIONTHS = 1_000_000
@@ -23,12 +26,25 @@ ToolCalls = Literal["native", "constrained", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """All in seconds."""
+    """How long a server may take to be reached and to begin. In seconds."""
 
     connect_s: float = float(CONNECT_S)
     first_byte_s: float = float(FIRST_BYTE_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """How a stream is kept: the longest silence in it, the longest it may last, both in seconds,
+    and how often it is begun anew. It says nothing about whom to reach, so it travels beside the
+    connection, not in it.
+    """
+
     idle_s: float = float(IDLE_S)
     total_s: float = float(TOTAL_S)
+    retries: int = int(PROVIDER_RETRIES)
+
+
+USUAL = Lifecycle()
 
 
 @dataclass(frozen=True, slots=True)

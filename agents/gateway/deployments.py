@@ -10,7 +10,15 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Exists, Q
 
 from agents.gateway import addresses, certificates, secrets
-from agents.gateway.connection import Connection, Prices, Timeouts, TlsPolicy, ToolCalls
+from agents.gateway.connection import (
+    USUAL,
+    Connection,
+    Lifecycle,
+    Prices,
+    Timeouts,
+    TlsPolicy,
+    ToolCalls,
+)
 from agents.gateway.models import Budget, Deployment, ModelRole, Role
 from agents.journal.prepared import Asked, Marks, Prepared
 from audit import funnel
@@ -119,14 +127,20 @@ def connection(deployment: Deployment, *, effort: str | None = None) -> Connecti
     )
 
 
+def lifecycle(deployment: Deployment) -> Lifecycle:
+    """How the deployment's streams are kept; it travels beside the connection."""
+    return Lifecycle(
+        idle_s=float(deployment.idle_s or USUAL.idle_s),
+        total_s=float(deployment.total_s or USUAL.total_s),
+    )
+
+
 def _timeouts(deployment: Deployment) -> Timeouts:
-    """The usual limits, changed where the deployment has limits of its own."""
-    own = {
-        name: float(value)
-        for name in ("connect_s", "first_byte_s", "idle_s", "total_s")
-        if (value := getattr(deployment, name)) is not None
-    }
-    return Timeouts(**own)
+    usual = Timeouts()
+    return Timeouts(
+        connect_s=float(deployment.connect_s or usual.connect_s),
+        first_byte_s=float(deployment.first_byte_s or usual.first_byte_s),
+    )
 
 
 @transaction.atomic

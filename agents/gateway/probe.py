@@ -9,7 +9,7 @@ from django.db import transaction
 
 from agents.gateway import calls, deployments, sessions, stream
 from agents.gateway.calls import CallSubject, ModelCallEnded
-from agents.gateway.connection import Connection, Timeouts
+from agents.gateway.connection import Connection, Lifecycle, Timeouts
 from agents.gateway.events import Completed, ModelRequest, ProviderFailure
 from agents.gateway.models import Deployment, Purpose
 from agents.members.models import Member
@@ -23,6 +23,7 @@ FIRST_BYTE_S: Final = 15.0
 TOTAL_S: Final = 20.0
 SLOW_MS: Final = 5_000
 
+LIFECYCLE: Final = Lifecycle(idle_s=FIRST_BYTE_S, total_s=TOTAL_S, retries=0)
 REQUEST: Final = ModelRequest(
     messages=[{"role": "user", "content": "Say one word."}], max_output_tokens=1
 )
@@ -74,8 +75,6 @@ def _hurried(connection: Connection) -> Connection:
     timeouts = Timeouts(
         connect_s=min(own.connect_s, CONNECT_S),
         first_byte_s=min(own.first_byte_s, FIRST_BYTE_S),
-        idle_s=min(own.idle_s, FIRST_BYTE_S),
-        total_s=min(own.total_s, TOTAL_S),
     )
     # A test that an administrator makes counts towards nobody's budget.
     return replace(connection, timeouts=timeouts, is_budgeted=False)
@@ -84,7 +83,7 @@ def _hurried(connection: Connection) -> Connection:
 async def _ask(connection: Connection) -> Completed:
     completed: Completed | None = None
     try:
-        async with aclosing(stream.once(connection, REQUEST)) as events:
+        async with aclosing(stream.once(connection, REQUEST, LIFECYCLE)) as events:
             async for event in events:
                 if isinstance(event, Completed):
                     completed = event

@@ -8,9 +8,6 @@ from agents.gateway.events import ProviderFailure
 from audit.limits import limit
 from audit.reasons import Reason
 
-PROVIDER_RETRIES = limit(
-    "model.retries", 2, "count", "How often a failed model request is repeated before it counts."
-)
 MAX_WAIT_S = limit(
     "model.retry_wait",
     120,
@@ -24,9 +21,7 @@ LAST_BACKOFF_S = 8.0
 JITTER = 0.1  # of the pause, to both sides
 
 
-def wait_s(
-    failure: ProviderFailure, *, attempt: int, retries: int = PROVIDER_RETRIES, jitter: float
-) -> float | None:
+def wait_s(failure: ProviderFailure, *, attempt: int, retries: int, jitter: float) -> float | None:
     """Seconds to wait after the failed attempt number `attempt` (from 1), None to give up.
 
     `jitter` is a random number in [0, 1). Without a wish of the provider the pause doubles with

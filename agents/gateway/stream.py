@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from agents.gateway import retries
-from agents.gateway.connection import Connection
+from agents.gateway.connection import USUAL, Connection, Lifecycle
 from agents.gateway.events import (
     AttemptFailed,
     Completed,
@@ -19,7 +19,7 @@ from agents.gateway.providers import constrained, openai_compatible
 
 
 async def stream(
-    connection: Connection, request: ModelRequest
+    connection: Connection, request: ModelRequest, lifecycle: Lifecycle = USUAL
 ) -> AsyncGenerator[StreamEvent, None]:
     """Ask the model. The last event is a `Completed`, and there is no other.
 
@@ -33,7 +33,7 @@ async def stream(
         number += 1
         answering = False
         completed: Completed | None = None
-        async with aclosing(once(connection, request)) as events:
+        async with aclosing(once(connection, request, lifecycle)) as events:
             async for event in events:
                 if type(event) is Completed:
                     completed = event
@@ -43,7 +43,12 @@ async def stream(
         assert completed is not None, "a provider ends every attempt with one outcome"
         pause_s = None
         if completed.failure is not None and not answering:
-            pause_s = retries.wait_s(completed.failure, attempt=number, jitter=random.random())
+            pause_s = retries.wait_s(
+                completed.failure,
+                attempt=number,
+                retries=lifecycle.retries,
+                jitter=random.random(),
+            )
         if completed.failure is None or pause_s is None:
             yield replace(completed, attempts=number)
             return
@@ -58,10 +63,12 @@ async def stream(
         await asyncio.sleep(pause_s)
 
 
-def once(connection: Connection, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+def once(
+    connection: Connection, request: ModelRequest, lifecycle: Lifecycle = USUAL
+) -> AsyncGenerator[StreamEvent, None]:
     """As `stream`, with one attempt only."""
     if connection.tool_calls == "native":
-        return openai_compatible.attempt(connection, request)
+        return openai_compatible.attempt(connection, request, lifecycle)
     if connection.tool_calls == "none":
         request = replace(request, tools=[])
-    return constrained.attempt(connection, request)
+    return constrained.attempt(connection, request, lifecycle)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from agents.gateway.connection import Timeouts
+from agents.gateway.connection import Lifecycle
 
 # After the terminal chunk only the end mark may follow; a server that holds the line open is cut.
 END_GRACE_S = 5.0
@@ -16,15 +16,17 @@ class Watch:
     The timer is not moved at every read: when it fires it looks how long ago the last one was.
     """
 
-    def __init__(self, timeouts: Timeouts, started: float, cut: Callable[[], None]) -> None:
+    def __init__(
+        self, first_byte_s: float, lifecycle: Lifecycle, started: float, cut: Callable[[], None]
+    ) -> None:
         self.expired = False
         self.fell_silent = False
         self._loop = asyncio.get_running_loop()
-        self._idle_s = timeouts.idle_s
+        self._idle_s = lifecycle.idle_s
         self._last = started
-        self._silence_s = timeouts.first_byte_s
+        self._silence_s = first_byte_s
         self._begun = False
-        self._total_at = started + timeouts.total_s
+        self._total_at = started + lifecycle.total_s
         self._cut = cut
         self._timer = self._loop.call_at(self._due(), self._check)
 

@@ -21,7 +21,7 @@ from agents.engine.controllers.host import HOST_PROTOCOL
 from agents.engine.controllers.tomo import Tomo
 from agents.gateway import deployments
 from agents.gateway.calls import CallSubject
-from agents.gateway.connection import Connection
+from agents.gateway.connection import USUAL, Connection, Lifecycle
 from agents.gateway.models import Deployment
 from agents.journal import append as journal
 from agents.journal.append import Draft
@@ -69,6 +69,7 @@ class Admitted:
     history_characters: int
     offered: dict[str, ToolDescriptor]
     past: Past = field(default_factory=Past)
+    lifecycle: Lifecycle = USUAL
     refused: Reason | None = None
     opening: History | None = None
     kind: str = InputKind.MESSAGE
@@ -161,6 +162,7 @@ def _admit(claim: Claim) -> Admitted:
         persona=version.content["persona"],
         version_digest=version.digest,
         connection=connection,
+        lifecycle=deployments.lifecycle(deployment),
         history_characters=budget_characters(
             deployment.context_window, deployment.max_output_tokens
         ),

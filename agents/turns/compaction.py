@@ -131,7 +131,9 @@ async def _asked(admitted: Admitted, text: str, step: int) -> Completed:
         ],
         max_output_tokens=SUMMARY_TOKENS,
     )
-    return await client.complete(connection, request, _subject(admitted), step=step)
+    return await client.complete(
+        connection, request, _subject(admitted), step=step, lifecycle=admitted.lifecycle
+    )
 
 
 def _subject(admitted: Admitted) -> CallSubject:

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from agents.gateway import addresses, deployments
-from agents.gateway.connection import Timeouts
+from agents.gateway.connection import Lifecycle, Timeouts
 from agents.gateway.models import Deployment, ModelRole, Role
 from audit.models import AuditEvent
 from audit.reasons import Action, Reason
@@ -88,7 +88,8 @@ def test_a_connection_carries_everything_a_call_needs() -> None:
         "own", takes_effort=True, default_effort="low", turn_tokens=9_000, connect_s=3, idle_s=7
     )
     connection = deployments.connection(own)
-    assert connection.timeouts == Timeouts(connect_s=3.0, idle_s=7.0)
+    assert connection.timeouts == Timeouts(connect_s=3.0)
+    assert deployments.lifecycle(own) == Lifecycle(idle_s=7.0)
     assert (connection.effort, connection.turn_tokens) == ("low", 9_000)
     assert deployments.connection(own, effort="high").effort == "high"
     assert deployments.connection(make("deaf"), effort="high").effort is None

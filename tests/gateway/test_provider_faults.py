@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from agents.gateway import stream
-from agents.gateway.connection import Timeouts
+from agents.gateway.connection import USUAL, Lifecycle, Timeouts
 from agents.gateway.events import FAILURES, CallRefusal, TextDelta, ToolOffer
 from agents.gateway.providers import openai_compatible
 from agents.gateway.reducer import MAX_CHARACTERS
 from audit.reasons import ErrorClass, Reason
 from tests.gateway.conftest import HELLO, connect, gather, outcome, said
 from tests.gateway.raw_server import Reply, chunk, events, serving
+from tests.patience import promised
 
 LEAK = "sk-live-0123456789 for alice at 10.0.0.7"
 HTML = ("Content-Type: text/html",)
@@ -21,9 +22,12 @@ JSON = ("Content-Type: application/json",)
 CONTEXT = b'{"error":{"code":"context_length_exceeded","message":"%s"}}' % LEAK.encode()
 
 
-async def failure_of(*replies: Reply, **values: object) -> object:
+async def failure_of(
+    *replies: Reply, lifecycle: Lifecycle = USUAL, **values: object
+) -> object:
     async with serving(*replies) as server:
-        got = await gather(openai_compatible.attempt(connect(server.url, **values), HELLO))
+        connection = connect(server.url, **values)
+        got = await gather(openai_compatible.attempt(connection, HELLO, lifecycle))
     ended = outcome(got)
     assert ended.end == "failed"
     assert ended.calls == ()
@@ -121,28 +125,29 @@ async def test_a_server_without_tls_where_tls_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "timeouts"),
+    ("reply", "kept"),
     [
-        (Reply([], before_head_s=5), Timeouts(first_byte_s=0.2)),
-        (Reply([], end="hold"), Timeouts(first_byte_s=0.2)),
-        (Reply([b": hi\n\n"], end="hold"), Timeouts(idle_s=0.2)),
-        (Reply([b": hi\n\n"] * 99, between_reads_s=0.1), Timeouts(total_s=0.4)),
+        (Reply([], before_head_s=5), {"timeouts": Timeouts(first_byte_s=0.2)}),
+        (Reply([], end="hold"), {"timeouts": Timeouts(first_byte_s=0.2)}),
+        (Reply([b": hi\n\n"], end="hold"), {"lifecycle": Lifecycle(idle_s=0.2)}),
+        (Reply([b": hi\n\n"] * 99, between_reads_s=0.1), {"lifecycle": Lifecycle(total_s=0.4)}),
     ],
     ids=["no head", "no first byte", "silence", "no end"],
 )
-async def test_it_gives_up_on_a_server_that_is_too_slow(reply: Reply, timeouts: Timeouts) -> None:
-    failure = await asyncio.wait_for(failure_of(reply, timeouts=timeouts), 3)
+@pytest.mark.req("GW-003")
+async def test_it_gives_up_on_a_server_that_is_too_slow(reply: Reply, kept: dict) -> None:
+    failure = await asyncio.wait_for(failure_of(reply, **kept), promised(3))
     assert failure.code is Reason.TIMEOUT
     assert failure.error_class is ErrorClass.TIMEOUT
     # Only a line that fell silent in the middle is worth another try.
-    assert failure.retryable == (timeouts.idle_s == 0.2)
+    assert failure.retryable == (kept == {"lifecycle": Lifecycle(idle_s=0.2)})
 
 
 async def test_comments_keep_a_slow_answer_alive() -> None:
     reads = [b": wait\n\n"] * 6 + [events(chunk("stop", content="Done."))]
     async with serving(Reply(reads, between_reads_s=0.1)) as server:
-        connection = connect(server.url, timeouts=Timeouts(idle_s=0.3))
-        got = await gather(openai_compatible.attempt(connection, HELLO))
+        kept = Lifecycle(idle_s=0.3)
+        got = await gather(openai_compatible.attempt(connect(server.url), HELLO, kept))
     assert outcome(got).text == "Done."
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.gateway import failures, retries, stream
+from agents.gateway.connection import Lifecycle
 from agents.gateway.events import AttemptFailed, Completed, ThinkingDelta
 from audit.reasons import Reason
 from tests.gateway.conftest import HELLO, connect, gather, outcome, said
@@ -100,7 +101,7 @@ def test_it_backs_off_up_to_a_bound_and_then_gives_up() -> None:
 
 @pytest.mark.parametrize(("jitter", "pause_s"), [(0.0, 0.36), (0.5, 0.4), (0.999, 0.44)])
 def test_a_pause_is_shifted_by_a_tenth_at_most(jitter: float, pause_s: float) -> None:
-    waited = retries.wait_s(failures.cut_off(), attempt=2, jitter=jitter)
+    waited = retries.wait_s(failures.cut_off(), attempt=2, retries=2, jitter=jitter)
     assert waited == pytest.approx(pause_s, abs=0.001)
 
 
@@ -124,6 +125,14 @@ async def test_it_gives_up_after_the_last_try() -> None:
     assert (ended.end, ended.attempts, len(server.bodies)) == ("failed", 3, 3)
     assert ended.failure is not None
     assert ended.failure.code is Reason.RATE_LIMITED
+
+
+@pytest.mark.parametrize("retries_allowed", [0, 1])
+async def test_how_often_it_tries_again_is_a_setting_of_the_stream(retries_allowed: int) -> None:
+    async with serving(BUSY) as server:
+        kept = Lifecycle(retries=retries_allowed)
+        got = await gather(stream.stream(connect(server.url), HELLO, kept))
+    assert (outcome(got).end, len(server.bodies)) == ("failed", 1 + retries_allowed)
 
 
 async def test_it_does_not_wait_longer_than_allowed() -> None:

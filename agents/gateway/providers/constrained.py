@@ -16,7 +16,7 @@ from typing import Any
 
 from agents.gateway import arguments, failures, schemas
 from agents.gateway.branches import BranchReader
-from agents.gateway.connection import Connection
+from agents.gateway.connection import USUAL, Connection, Lifecycle
 from agents.gateway.events import (
     CallRefusal,
     Completed,
@@ -40,12 +40,13 @@ Message = dict[str, Any]
 
 
 async def attempt(
-    connection: Connection, request: ModelRequest
+    connection: Connection, request: ModelRequest, lifecycle: Lifecycle = USUAL
 ) -> AsyncGenerator[StreamEvent, None]:
     """The request by schema; plain chat when no tools are offered. One `Completed`, last."""
     messages = _messages(request)
     if not request.tools:
-        plain = openai_compatible.attempt(connection, replace(request, messages=messages))
+        told = replace(request, messages=messages)
+        plain = openai_compatible.attempt(connection, told, lifecycle)
         async with aclosing(plain) as events:
             async for event in events:
                 yield event
@@ -59,7 +60,8 @@ async def attempt(
         return openai_compatible.without_unknown(sent, status, text)
 
     reader = BranchReader()
-    async with aclosing(openai_compatible.exchange(connection, sent, adjust)) as events:
+    exchange = openai_compatible.exchange(connection, sent, adjust, lifecycle)
+    async with aclosing(exchange) as events:
         async for event in events:
             if type(event) is TextDelta:
                 for translated in _translated(reader, event.text):

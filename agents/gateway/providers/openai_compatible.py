@@ -11,7 +11,7 @@ import aiohttp
 import orjson
 
 from agents.gateway import certificates, failures, schemas, sessions
-from agents.gateway.connection import Connection
+from agents.gateway.connection import USUAL, Connection, Lifecycle
 from agents.gateway.events import (
     Completed,
     ModelRequest,
@@ -40,7 +40,9 @@ _log = getLogger(__name__)
 _draining: set[asyncio.Task[None]] = set()
 
 
-def attempt(connection: Connection, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+def attempt(
+    connection: Connection, request: ModelRequest, lifecycle: Lifecycle = USUAL
+) -> AsyncGenerator[StreamEvent, None]:
     """The request as it is, with native tool calls. One `Completed`, last; see `exchange`."""
     sent = body(connection, request)
     if request.tools:
@@ -55,7 +57,7 @@ def attempt(connection: Connection, request: ModelRequest) -> AsyncGenerator[Str
             return {**sent, "tools": _tools(offers)}
         return without_unknown(sent, status, text)
 
-    return exchange(connection, sent, adjust)
+    return exchange(connection, sent, adjust, lifecycle)
 
 
 def body(connection: Connection, request: ModelRequest) -> Body:
@@ -87,7 +89,7 @@ def without_unknown(sent: Body, status: int, text: str) -> Body | None:
 
 
 async def exchange(
-    connection: Connection, sent: Body, adjust: Adjust
+    connection: Connection, sent: Body, adjust: Adjust, lifecycle: Lifecycle = USUAL
 ) -> AsyncGenerator[StreamEvent, None]:
     """Send a body and give the events of its answer, exactly one `Completed` at the end.
 
@@ -99,7 +101,7 @@ async def exchange(
     if isinstance(opened, ProviderFailure):
         yield _failed(opened, _milliseconds(started, loop.time()))
         return
-    answer = _Answer(opened, connection, started)
+    answer = _Answer(opened, connection, lifecycle, started)
     first_token: int | None = None
     try:
         while (events := await answer.read()) is not None:
@@ -120,7 +122,11 @@ class _Answer:
     """An HTTP answer with status 200 while its body is read."""
 
     def __init__(
-        self, response: aiohttp.ClientResponse, connection: Connection, started: float
+        self,
+        response: aiohttp.ClientResponse,
+        connection: Connection,
+        lifecycle: Lifecycle,
+        started: float,
     ) -> None:
         self._response = response
         self._content = response.content
@@ -129,7 +135,7 @@ class _Answer:
             inline_think_tags=connection.inline_think_tags,
             reasoning_starts_open=connection.reasoning_starts_open,
         )
-        self._watch = Watch(connection.timeouts, started, response.close)
+        self._watch = Watch(connection.timeouts.first_byte_s, lifecycle, started, response.close)
         self._received = 0
         # A server that does not stream sends one JSON text.
         self._whole = bytearray() if response.content_type == "application/json" else None
