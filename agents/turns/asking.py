@@ -35,6 +35,7 @@ from agents.turns.answers import Pending, Spent
 from agents.turns.inactivity import Silence
 from agents.turns.live import LiveTurn
 from agents.turns.offers import StepOffer
+from agents.turns.reasoning import Reasoning
 from agents.turns.transcript import Message
 from audit import metrics
 from audit.canonical import storable
@@ -82,8 +83,10 @@ class Asking:
         silence: Silence,
         pending: Pending,
         spent: Spent,
+        reasoning: Reasoning,
     ) -> None:
         self.step = 0
+        self._reasoning = reasoning
         self._admitted = admitted
         self._live = live
         self._guard = guard
@@ -143,7 +146,7 @@ class Asking:
     async def _stream(self, request: ModelRequest, showing: "_Showing") -> Completed:
         guard, seen = self._guard, self._silence.seen
         completed: Completed | None = None
-        async with aclosing(stream(self._connection, request)) as events:
+        async with aclosing(stream(self._connection, request, self._admitted.lifecycle)) as events:
             async for event in events:
                 seen()
                 if type(event) is TextDelta:
@@ -151,7 +154,8 @@ class Asking:
                         self._note_first_token()
                     showing.add(guard.live("text", storable(event.text)))
                 elif type(event) is ThinkingDelta:
-                    self._live.add("thinking", guard.live("thinking", storable(event.text)))
+                    thought = guard.live("thinking", storable(event.text))
+                    self._reasoning.add(self.step, thought)
                 elif type(event) is AttemptFailed:
                     self._silence.excused(event.wait_s)
                     self._spent.add(event.usage)

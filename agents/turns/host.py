@@ -56,6 +56,7 @@ from agents.turns.inactivity import Silence
 from agents.turns.live import LivePublisher, LiveTurn
 from agents.turns.normaliser import Closing
 from agents.turns.offers import StepOffer
+from agents.turns.reasoning import Reasoning
 from agents.turns.steering import Steer, SteersWaiting
 from agents.turns.transcript import History, Transcripts
 from audit.canonical import storable
@@ -96,7 +97,11 @@ class TurnHost:
         self._told = told
         self._memory = _remembered(admitted)
         self._guard = _guarded(admitted)
-        self._asking = Asking(admitted, self.live, self._guard, silence, self.pending, self.spent)
+        self._reasoning = Reasoning(admitted, self.live)
+        self._asking = Asking(
+            *(admitted, self.live, self._guard, silence, self.pending, self.spent),
+            self._reasoning,
+        )
         self.batches = Batches(admitted, self._memory, self._guard, silence)
         self._samples = 0
         self._step = _steps(admitted)
@@ -111,6 +116,7 @@ class TurnHost:
         read again.
         """
         self._accept()
+        await self._drained()
         taken: list[Steer] = []
         history = self._history
         if not self._is_fresh or history is None or history.is_told:
@@ -190,6 +196,7 @@ class TurnHost:
         """
         if effect.terminal in ANSWERS:
             self._accept()
+        await self._drained()
         await self._publisher.drained()
         while True:
             try:
@@ -295,8 +302,13 @@ class TurnHost:
             self.live.add("text", text)
             self._draft_texts(step, excluded=False)
 
+    async def _drained(self) -> None:
+        """Nothing else is journaled before the reasoning that came before it."""
+        self.pending.drafts[:0] = await self._reasoning.drained()
+
     def _draft_texts(self, step: int, *, excluded: bool) -> None:
         private = {"step": step, "excluded": excluded}
+        self._reasoning.closed()
         for kind, frame in (
             ("thinking", Kind.THINKING),
             ("text", Kind.ASSISTANT_MESSAGE),
@@ -325,6 +337,7 @@ class TurnHost:
         return toolcalls.requested(call, writes=writes)
 
     async def _commit_calls(self, effect: RunTools | RejectTools, calls: list[ToolCall]) -> None:
+        await self._drained()
         truncated = isinstance(effect, RejectTools)
         drafts = [toolcalls.call_draft(call, self._offer, truncated=truncated) for call in calls]
         await self._publisher.drained()
