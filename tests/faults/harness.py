@@ -164,7 +164,8 @@ class House:
 
     def said(self, name: str, text: str) -> int:
         """How often a worker's log says this."""
-        return self._log(name).read_text(errors="replace").count(text)
+        log = self._log(name)
+        return log.read_text(errors="replace").count(text) if log.exists() else 0
 
     def pause(self, name: str) -> None:
         self.workers[name].send_signal(signal.SIGSTOP)

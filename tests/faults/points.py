@@ -31,6 +31,7 @@ from tools.boundary.models import Approval, PolicyMode
 
 ENDED_S = 60.0
 ACTOR = "member"
+DROPPED = "was interrupted by a fault"  # what a worker says that leaves a run to its lease
 HARMS: Final = ("kill", "pause", "cut")
 COMPLETED: Final = frozenset({"agent_run_completed"})
 # A write that had begun is never repeated: the turn says that its outcome is unknown.
@@ -243,17 +244,20 @@ class Scene:
     def _cut(self, point: Point, closed: Shut | None) -> None:
         name = self._victim(point)
         process = self.house.workers[name]
+        dropped = [self.house.said(name, DROPPED)]
         assert end_sessions(self.house.application(name)) > 0 or point.who == "member"
         self._open(closed)
         self._wake(point)
         if point.who == "worker":
-            # What it dropped waits for its lease; what it still works is only taken from it.
-            until(lambda: self._settles(process, name), "the turn goes on", ENDED_S)
+            # What it dropped waits for its lease, which is let run out once for each.
+            until(lambda: self._settles(process, name, dropped), "the turn goes on", ENDED_S)
 
-    def _settles(self, process: "subprocess.Popen[bytes]", name: str) -> bool:
+    def _settles(self, process: "subprocess.Popen[bytes]", name: str, dropped: list[int]) -> bool:
         if not self.crowd.open_runs():
             return True
-        if self.house.said(name, "was interrupted by a fault"):
+        count = self.house.said(name, DROPPED)
+        if count > dropped[0]:
+            dropped[0] = count
             self.house.expire(process, name)
         return False
 
