@@ -12,7 +12,15 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import BooleanField, FloatField, Q, QuerySet, TextField
+from django.db.models import (
+    BooleanField,
+    Exists,
+    FloatField,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+)
 from django.db.models.expressions import RawSQL
 
 from agents.conversations.models import Conversation
@@ -121,6 +129,9 @@ def _said(
         stream_id__in=readable.values("id"),
         kind__in=[str(kind) for kind in KINDS],
     )
+    # What was asked is not found by words that were changed or taken back before it was worked.
+    changed = Entry.objects.filter(run_id=OuterRef("run_id"), kind=str(Kind.QUEUE_CHANGED))
+    entries = entries.exclude(Q(kind=str(Kind.INPUT_ACCEPTED)) & Exists(changed))
     if run is not None:
         entries = entries.filter(Q(run_id__isnull=True) | ~Q(run_id=run))
     if by_rank:

@@ -10,6 +10,7 @@ batches      the tool calls of one step: run, refused, parked, settled
 answers      commits: steps while a turn runs, and its one terminal
 transcript   the messages a model sees; `window` estimates and `compaction` sums them up
 steering     what a running turn is told meanwhile
+reasoning    long reasoning is journaled while it goes on
 parking      giving a turn up until its member has decided
 normaliser   the one way of a final answer
 inactivity   the clock of silence

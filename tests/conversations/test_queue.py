@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
-from agents.conversations import inputs, queue
+from agents.conversations import inputs, queue, search
 from agents.conversations.inputs import Accepted
 from agents.conversations.models import Conversation, Input, Steer
 from agents.journal import replay
@@ -159,3 +159,17 @@ def test_a_stop_ends_what_waits_here_and_now(place: dict[str, Any], three: list[
     assert frames(three[0]) == []
     assert inputs.stop(**place) == [three[0].run_id]
     assert claims.claim("tests", limit=10, lease_s=1) == []
+
+
+def test_search_does_not_find_words_that_were_changed_or_taken_back(
+    place: dict[str, Any], ask: Ask, alice: Member
+) -> None:
+    worked(ask("one", "one"))
+    waiting = [ask(text, text) for text in ("apricots", "peaches", "plums")]
+    queue.edit(**place, input_id=waiting[0].input_id, message="cherries")
+    queue.withdraw(**place, input_id=waiting[1].input_id)
+    found = {
+        word: len(search.search(member=alice, text=word, limit=5))
+        for word in ("apricots", "peaches", "plums")
+    }
+    assert found == {"apricots": 0, "peaches": 0, "plums": 1}
