@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.serializers import ListSerializer
 
 # Lengths of formats that say their length only in words.
-FORMAT_LENGTHS: Final = {"uuid": 36, "date-time": 40, "binary": 400_000}
+FORMAT_LENGTHS: Final = {"uuid": 36, "date": 10, "date-time": 40, "binary": 400_000}
 
 
 class KaizenSchema(AutoSchema):

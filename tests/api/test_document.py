@@ -54,6 +54,7 @@ PUBLISHED = [
     "tokens_create",
     "tokens_list",
     "tokens_revoke",
+    "usage_read",
 ]
 
 
