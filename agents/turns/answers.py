@@ -123,7 +123,7 @@ def settle(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -
         kind, status, outcome = TERMINAL_KINDS[effect.terminal]
         journal.append(
             admitted.identity.conversation_id,
-            [*pending.drafts, *left, Draft(kind, _told(admitted, effect, spent))],
+            [*pending.drafts, *left, Draft(kind, _told(admitted, pending, effect, spent))],
             input_id=admitted.input_id,
             claim=admitted.claim,
         )
@@ -155,14 +155,14 @@ def _stopped_instead(claim: Claim, effect: Settle) -> Settle:
     return effect
 
 
-def _told(admitted: Admitted, effect: Settle, spent: Spent) -> dict[str, Any]:
+def _told(admitted: Admitted, pending: Pending, effect: Settle, spent: Spent) -> dict[str, Any]:
     """What people read of the end."""
     data: dict[str, Any] = {
         "reason": words.visible(effect.reason) if effect.reason else None,
         "usage": spent.report(admitted.connection),
     }
     if effect.reason:
-        data["message"] = _message(admitted, effect.reason)
+        data["message"] = _message(admitted, pending, effect.reason)
     return data
 
 
@@ -188,12 +188,18 @@ def _close(run_id: UUID, effect: Settle, *, is_ordinary: bool) -> None:
             raise steering.SteersWaiting(str(run_id))
 
 
-def _message(admitted: Admitted, reason: str) -> str:
-    """What the member reads; of a budget also when it renews."""
+def _message(admitted: Admitted, pending: Pending, reason: str) -> str:
+    """What the member reads; of a budget also when it renews, of a busy model how long it asks to
+    wait, where it said so.
+    """
     if reason == Reason.BUDGET_EXHAUSTED:
         full = budgets.tightest(admitted.identity.member_id)
         if full is not None:
             return full.message
+    ended = pending.model_calls[-1].ended if pending.model_calls else None
+    failure = ended.failure if ended is not None else None
+    if reason == Reason.RATE_LIMITED and failure is not None and failure.retry_after_s is not None:
+        return failure.message
     return words.for_member(reason)
 
 

@@ -103,3 +103,9 @@ def test_a_turn_ends_at_the_bound_of_its_deployment(desk: Desk) -> None:
         assert desk.ended(desk.ask("say: Hello")).kind == "agent_run_completed"
     finally:
         Deployment.objects.update(turn_tokens=None)
+
+
+def test_a_provider_that_asks_for_too_long_a_wait_is_named_with_the_time(desk: Desk) -> None:
+    ended = desk.ended(desk.ask("fault: status 429 retry-after 3600\nsay: never said"))
+    assert (ended.kind, ended.data["reason"]) == ("agent_run_failed", "rate_limited")
+    assert "60 minutes" in ended.data["message"]
