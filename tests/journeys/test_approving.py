@@ -55,7 +55,7 @@ def buttons(page: Page) -> Locator:
     return page.locator(".approval button")
 
 
-@pytest.mark.req("TOOL-012", "UIX-004")
+@pytest.mark.req("UIX-004")
 def test_the_card_says_exactly_what_would_run_and_as_whom(asked: Page) -> None:
     shown = card(asked)
     expect(shown.get_by_role("heading", name="Saving an artifact")).to_be_visible()
@@ -185,7 +185,6 @@ def test_stopping_takes_the_question_away(asked: Page) -> None:
     expect(buttons(asked)).to_have_count(0)
 
 
-@pytest.mark.req("TOOL-022")
 def test_a_parked_call_says_why_it_asks(asked: Page) -> None:
     why = card(asked).locator(".why")
     why.get_by_text("Why?").click()

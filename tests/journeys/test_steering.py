@@ -58,7 +58,6 @@ def test_enter_steers_and_the_answer_takes_it_up(held: Held) -> None:
     expect(note).to_contain_text("Shorter, please.")
 
 
-@pytest.mark.req("INP-001")
 def test_the_other_way_queues_behind_the_answer(held: Held) -> None:
     held.say("say: Second answer.", "Control+Enter")
     held.say("say: Third answer.", "Control+Enter")
