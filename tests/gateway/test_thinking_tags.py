@@ -29,6 +29,12 @@ def split(text: str, size: int, *, starts_open: bool) -> tuple[str, str]:
         ("<think>Hm.</think>Yes.", True, "Hm.", "Yes."),
         ("all of it", True, "all of it", ""),
         ("<thi", False, "", "<thi"),
+        ("<thinking>Hm.</thinking>\nYes.", False, "Hm.", "Yes."),
+        ("<reasoning>a </think> b</reasoning>Yes.", False, "a </think> b", "Yes."),
+        ("<thought>a</thought><think>b</think>Yes.", False, "ab", "Yes."),
+        ("<thinker> is no tag", False, "", "<thinker> is no tag"),
+        ("Hm.\n</thinking>\nYes.", True, "Hm.", "Yes."),
+        ("<thinking>Hm.</thinking>Yes.", True, "Hm.", "Yes."),
     ],
 )
 def test_it_splits_thinking_from_the_answer(
