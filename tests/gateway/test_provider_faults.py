@@ -22,9 +22,7 @@ JSON = ("Content-Type: application/json",)
 CONTEXT = b'{"error":{"code":"context_length_exceeded","message":"%s"}}' % LEAK.encode()
 
 
-async def failure_of(
-    *replies: Reply, lifecycle: Lifecycle = USUAL, **values: object
-) -> object:
+async def failure_of(*replies: Reply, lifecycle: Lifecycle = USUAL, **values: object) -> object:
     async with serving(*replies) as server:
         connection = connect(server.url, **values)
         got = await gather(openai_compatible.attempt(connection, HELLO, lifecycle))
