@@ -13,6 +13,12 @@ DECIDING = (
     "agents/turns/recovery.py",
     "agents/turns/worker.py",
     "agents/turns/heartbeats.py",
+    "agents/turns/parking.py",
+    "agents/turns/steering.py",
+    "agents/conversations/steers.py",
+    "agents/conversations/queue.py",
+    "tools/boundary/approvals.py",
+    "tools/boundary/clearance.py",
     "agents/tasking/",
 )
 CLOCKS = {
