@@ -96,4 +96,5 @@ def test_it_shows_a_new_access_token_once(signed_in: Callable[..., Page]) -> Non
     expect(page.locator(".list").get_by_text("backup script").first).to_be_visible()
     assert token not in page.content()
     page.get_by_role("button", name="Revoke backup script").click()
-    expect(page.get_by_role("status")).to_contain_text("opens nothing any more")
+    toast = page.get_by_role("status").get_by_text("opens nothing any more")
+    expect(toast).to_be_visible()
