@@ -57,6 +57,13 @@ def keep_busy(crowd: Crowd, chance: random.Random) -> None:
         crowd.ask(chance.choice(SCRIPTS))
 
 
+def to_lose(house: House, crowd: Crowd, chance: random.Random) -> list[str]:
+    """Workers whose runs may all be tried again; where nothing is left to do, there is more."""
+    if not crowd.open_runs():
+        keep_busy(crowd, chance)
+    return house.busy(spare_last=True)
+
+
 def breaking(work: Callable[[], object], bound_s: float = BREAKING_S) -> int:
     """Do it again and again for a while; how often it was done."""
     ends_at, done = time.monotonic() + bound_s, 0
@@ -82,7 +89,7 @@ def test_workers_killed_at_random_moments(house: House, crowd: Crowd) -> None:
     for _ in range(KILLS):
         keep_busy(crowd, chance)
         time.sleep(chance.uniform(0.02, 0.8))
-        victim = chance.choice(seen(lambda: house.busy(spare_last=True), "a worker to lose"))
+        victim = chance.choice(seen(lambda: to_lose(house, crowd, chance), "a worker to lose"))
         house.expire(house.kill(victim), victim)
         house.start_one()
     judge(crowd, seed, KILLS)
@@ -126,7 +133,7 @@ def pause_once(house: House, crowd: Crowd, chance: random.Random) -> bool:
     """Stop a worker until others have taken its runs, and wake it; whether they took any."""
     keep_busy(crowd, chance)
     time.sleep(chance.uniform(0.02, 0.5))
-    victim = chance.choice(seen(lambda: house.busy(spare_last=True), "a worker to pause"))
+    victim = chance.choice(seen(lambda: to_lose(house, crowd, chance), "a worker to pause"))
     process = house.workers[victim]
     house.rest(victim)
     held = RunClaim.objects.filter(owner__contains=f":{process.pid}:", state="running")
