@@ -27,7 +27,9 @@ def test_turns_models_and_first_tokens_are_counted_once(desk: Desk, stack: Stack
         "kaizen_first_token_seconds_count",
     )
     # Work that earlier tests left behind would be counted too.
-    until(lambda: not RunClaim.objects.filter(state="running").exists(), "no turn runs")
+    until(
+        lambda: not RunClaim.objects.filter(queue="turns", state="running").exists(), "no turn runs"
+    )
     before = [count(stack, name) for name in names]
     desk.answered("say: Hello\n")
     once = [each + 1 for each in before]
