@@ -17,7 +17,6 @@ from agents.turns.inactivity import Silence
 from agents.turns.live import LivePublisher
 from agents.turns.offers import StepOffer
 from audit.models import AuditEvent
-from tests.patience import until
 from tests.turns.conftest import Desk
 from tests.turns.working import begun
 from tools.boundary.contract import Json, ToolCall, ToolContext, ToolResult
@@ -124,8 +123,9 @@ async def test_silence_of_the_model_fails_the_turn_and_keeps_what_was_shown(
 ) -> None:
     gate, word = secrets.token_hex(4), secrets.token_hex(8)
     asked = await in_database(alone.ask, f"say: {word} is\nhold: {gate}\n")
-    turn = await begun(asked, publisher)
-    await asyncio.to_thread(until, lambda: alone.stack.held(gate) == 1, "the answer stops")
+    with alone.listening() as wait_for:
+        turn = await begun(asked, publisher)
+        await asyncio.to_thread(wait_for, word)
     turn.interrupt(Interruption.SILENCE)
     await turn.task
     await asyncio.to_thread(alone.stack.release, gate)

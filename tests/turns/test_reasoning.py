@@ -31,7 +31,7 @@ def test_long_reasoning_is_there_before_the_answer(desk: Desk) -> None:
     desk.ended(asked)
     kinds = desk.kinds(asked)
     thoughts = [entry.data for entry in desk.entries(asked) if entry.kind == "thinking"]
-    assert len(thoughts) > 2
+    assert len(thoughts) >= 2  # how many depends on what came in one read
     assert [thought["segment"] for thought in thoughts] == list(range(len(thoughts)))
     assert "".join(thought["text"] for thought in thoughts).endswith(gate)
     assert len("".join(thought["text"] for thought in thoughts)) > 2 * LONGEST
