@@ -4,15 +4,25 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('members', '0002_preferences'),
+        ("members", "0002_preferences"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='member',
-            name='effort',
-            field=models.CharField(blank=True, choices=[('minimal', 'as little as possible'), ('low', 'little'), ('medium', 'as usual'), ('high', 'much')], default='', help_text='How long models think; empty where the agent or the model decides.', max_length=8),
+            model_name="member",
+            name="effort",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("minimal", "as little as possible"),
+                    ("low", "little"),
+                    ("medium", "as usual"),
+                    ("high", "much"),
+                ],
+                default="",
+                help_text="How long models think; empty where the agent or the model decides.",
+                max_length=8,
+            ),
         ),
     ]
