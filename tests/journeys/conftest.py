@@ -1,10 +1,11 @@
-"""A browser, people who are signed in, and what a page must never do."""
+"""A browser, people who are signed in, what a page must never do, and what a failed test saw."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests import browser as chromium
 from tests.patience import promised
@@ -18,11 +19,34 @@ FLAGS = (
     "--disable-quic",
     "--no-first-run",
 )
+OPENED = pytest.StashKey[list[BrowserContext]]()
+SNAPSHOT_CHARACTERS = 6_000
 PATIENCE_MS = (
     promised(15) * 1_000
 )  # two cores shared with everything else; no test waits for its own sake
 
 expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show with a failed test what each of its pages held at that moment."""
+    report = yield
+    if report.when == "call" and report.failed:
+        for context in item.stash.get(OPENED, []):
+            for page in context.pages:
+                report.sections.append((f"page {page.url}", snapshot(page)))
+    return report
+
+
+def snapshot(page: Page) -> str:
+    """The page as a screen reader would find it, its end where it is long."""
+    try:
+        return page.locator("body").aria_snapshot(timeout=5_000)[-SNAPSHOT_CHARACTERS:]
+    except PlaywrightError as error:
+        return f"cannot be read: {error}"
 
 
 @pytest.fixture(scope="package")
@@ -51,9 +75,12 @@ def person(
 
 
 @pytest.fixture
-def new_context(browser: Browser, stack: Stack) -> Iterator[Callable[..., BrowserContext]]:
+def new_context(
+    request: pytest.FixtureRequest, browser: Browser, stack: Stack
+) -> Iterator[Callable[..., BrowserContext]]:
     """Open a browser profile of its own. Faults in its pages fail the test at the end."""
     opened: list[BrowserContext] = []
+    request.node.stash[OPENED] = opened
     faults: list[str] = []
 
     def make(**options: object) -> BrowserContext:
