@@ -26,10 +26,23 @@ class Held:
     def chips(self) -> Locator:
         return self.page.get_by_role("list", name="Waiting messages").get_by_role("listitem")
 
+    @property
+    def received(self) -> Locator:
+        """What the server has; a message is on the page before that."""
+        return self.chips.get_by_role("button", name="Remove")
+
     def say(self, text: str, key: str) -> None:
-        """Write something and press a key."""
+        """Write something, press a key, and wait until the server has it."""
+        before = self.received.count()
         self.field.fill(text)
         self.field.press(key)
+        expect(self.received).to_have_count(before + 1)
+
+    def convert(self, way: str) -> None:
+        """Make the other kind of what waits alone; both may be shown for a moment."""
+        self.chips.get_by_role("button", name=way).click()
+        expect(self.chips.get_by_role("button", name=way)).to_have_count(0)
+        expect(self.received).to_have_count(1)
 
 
 @pytest.fixture
@@ -105,11 +118,11 @@ def test_what_waits_is_changed_converted_and_removed(held: Held) -> None:
     editor.fill("say: First.")
     editor.press("Enter")
     expect(held.chips).to_contain_text("say: First.")
-    held.chips.get_by_role("button", name="Steer with it now").click()
+    held.convert("Steer with it now")
     expect(held.chips).to_contain_text("Steering")
-    held.chips.get_by_role("button", name="Queue it instead").click()
+    held.convert("Queue it instead")
     expect(held.chips).to_contain_text("Queued")
-    held.chips.get_by_role("button", name="Remove").click()
+    held.received.click()
     expect(held.chips).to_have_count(0)
     held.release()
     wait_until_done(held.page)
@@ -121,7 +134,6 @@ def test_what_waits_is_changed_converted_and_removed(held: Held) -> None:
 
 def test_the_up_arrow_changes_what_waits_last(held: Held) -> None:
     held.say("say: Wait.", "Control+Enter")
-    expect(held.chips.get_by_role("button", name="Remove")).to_be_visible()
     held.field.press("ArrowUp")
     expect(held.page.get_by_role("textbox", name="Edit", exact=True)).to_have_value("say: Wait.")
     held.page.keyboard.press("Escape")
