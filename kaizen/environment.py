@@ -64,6 +64,15 @@ def url(name: str, default: str | None = None, *, schemes: frozenset[str]) -> st
     return value
 
 
+def origin(name: str, default: str | None = None) -> str:
+    """A web origin: scheme, host and port without anything behind, not even a slash."""
+    value = url(name, default, schemes=frozenset({"http", "https"})).rstrip("/")
+    parts = urlsplit(value)
+    if value and value != f"{parts.scheme}://{parts.netloc}":
+        raise InvalidSetting(name, "must be a scheme, a host and maybe a port, nothing more")
+    return value
+
+
 def choice(name: str, default: str, *, among: frozenset[str]) -> str:
     """One of a closed set of words."""
     value = text(name, default)

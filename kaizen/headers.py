@@ -1,10 +1,17 @@
 """Security headers on every response, the content-security policy first of all."""
 
+import re
 from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import sync_and_async_middleware
+
+PREVIEW: Final = re.compile(r"/artifacts/[0-9a-f-]{36}/versions/[0-9]{1,9}/preview")
 
 # style-src-attr: rendered mathematics positions itself with style attributes; the
 # sanitiser removes them from model text.
@@ -20,7 +27,7 @@ POLICY = "; ".join(
         "form-action 'self'",
         "base-uri 'none'",
         "manifest-src 'self'",
-        f"frame-src {settings.ARTIFACT_ORIGIN or chr(39) + 'self' + chr(39)}",
+        f"frame-src 'self' {settings.ARTIFACT_ORIGIN}".rstrip(),
         "frame-ancestors 'none'",
     ]
 )
@@ -54,3 +61,24 @@ def add_headers(response: HttpResponse) -> HttpResponse:
     )
     response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
     return response
+
+
+@sync_and_async_middleware
+def artifact_origin(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """Answers nothing but previews on the host of `ARTIFACT_ORIGIN`: no page and no API."""
+    if not settings.ARTIFACT_ORIGIN:
+        raise MiddlewareNotUsed
+    host = urlsplit(settings.ARTIFACT_ORIGIN).netloc
+
+    def refused(request: HttpRequest) -> HttpResponse | None:
+        if request.get_host() != host or PREVIEW.fullmatch(request.path):
+            return None
+        return HttpResponse("Only previews are here.", status=404, content_type="text/plain")
+
+    async def later(request: HttpRequest) -> HttpResponse:
+        return refused(request) or await get_response(request)
+
+    def at_once(request: HttpRequest) -> HttpResponse:
+        return refused(request) or get_response(request)
+
+    return later if iscoroutinefunction(get_response) else at_once

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kaizen import databases, environment, flags
 
@@ -26,12 +27,15 @@ PUBLIC_ORIGIN = environment.url(
     f"http://localhost:{PORT}" if LOCAL else "",
     schemes=frozenset({"http", "https"}),
 ).rstrip("/")
-ARTIFACT_ORIGIN = environment.url(
-    "ARTIFACT_ORIGIN", "", schemes=frozenset({"http", "https"})
-).rstrip("/")
+# Where previews of generated documents are moved to; this very server, under another host name.
+ARTIFACT_ORIGIN = environment.origin("ARTIFACT_ORIGIN", "")
+if ARTIFACT_ORIGIN and ARTIFACT_ORIGIN == PUBLIC_ORIGIN:
+    raise environment.InvalidSetting("ARTIFACT_ORIGIN", "must differ from KAIZEN_PUBLIC_ORIGIN")
 ALLOWED_HOSTS = environment.words(
     "KAIZEN_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]" if LOCAL else ""
 )
+if ARTIFACT_ORIGIN:
+    ALLOWED_HOSTS.append(urlsplit(ARTIFACT_ORIGIN).hostname or "")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_ORIGIN] if PUBLIC_ORIGIN else []
 METRICS_TOKEN = environment.text("KAIZEN_METRICS_TOKEN", "")
 # Set where several processes of one machine add their counters up (prometheus_client's own name).
@@ -86,6 +90,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "kaizen.headers.SecurityHeadersMiddleware",
+    "kaizen.headers.artifact_origin",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

@@ -1,4 +1,4 @@
-"""Finding conversations: search with excerpts, the whole list, and what was put aside."""
+"""Finding conversations and artifacts: search, the whole list, and what was put aside."""
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -8,9 +8,12 @@ from django.views.decorators.http import require_safe
 from agents.conversations import search as history
 from agents.conversations.models import Conversation
 from agents.members.models import Member
+from agents.web import artifacts
 from agents.web.shell import page, signed_in
+from artifacts import reading
 
 HITS = 20
+ARTIFACT_HITS = 5  # above the conversations, which are what people mostly look for
 ROWS = 50  # of one page of a list
 
 
@@ -20,7 +23,10 @@ def search(request: HttpRequest, member: Member) -> HttpResponse:
     """Hits for the search dialog; without a query, what was last worked on."""
     text = request.GET.get("q", "").strip()
     hits = history.search(member=member, text=text, limit=HITS)
-    return render(request, "agents/search_results.html", {"hits": hits, "query": text})
+    words = artifacts.asked(request)
+    kept = reading.visible(member, text=words)[:ARTIFACT_HITS] if words else []
+    context = {"hits": hits, "kept": kept, "query": text}
+    return render(request, "agents/search_results.html", context)
 
 
 @require_safe

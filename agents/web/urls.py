@@ -5,12 +5,14 @@ from django.views.i18n import JavaScriptCatalog
 
 from agents.web import (
     account,
+    artifacts,
     catalogue,
     chat,
     failures,
     inbox,
     keeping,
     limits,
+    previews,
     searching,
     signing,
     usage,
@@ -44,6 +46,13 @@ urlpatterns = [
     path("search", searching.search, name="search"),
     path("conversations", searching.everything, name="conversations"),
     path("archived", searching.archived, name="archived"),
+    path("artifacts", artifacts.artifacts, name="artifacts"),
+    path("artifacts/<uuid:artifact_id>", artifacts.artifact, name="artifact"),
+    path(
+        "artifacts/<uuid:artifact_id>/versions/<int:number>/preview",
+        previews.preview,
+        name="preview",
+    ),
     path("agents", catalogue.agents, name="agents"),
     path("usage", usage.usage, name="usage"),
     path("limits", limits.limits, name="limits"),

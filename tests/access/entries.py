@@ -76,6 +76,10 @@ PAGES: Final[dict[str, dict[str, Probe]]] = {
     "c/<uuid:conversation_id>/unpin": {"POST": Probe(204)},
     "c/<uuid:conversation_id>/archive": {"POST": Probe(204)},
     "c/<uuid:conversation_id>/unarchive": {"POST": Probe(204)},
+    "artifacts/<uuid:artifact_id>": {"GET": Probe(200, accept="text/html")},
+    "artifacts/<uuid:artifact_id>/versions/<int:number>/preview": {
+        "GET": Probe(200, accept="text/html")
+    },
     "account/tokens/<uuid:token_id>/revoke": {"POST": Probe(302, accept="text/html")},
 }
 # Lists and single objects of the caller: no id in the address. Anonymous callers are turned away,
@@ -93,6 +97,7 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "search": frozenset({"GET"}),
     "conversations": frozenset({"GET"}),
     "archived": frozenset({"GET"}),
+    "artifacts": frozenset({"GET"}),
     "agents": frozenset({"GET"}),
     "limits": frozenset({"GET"}),
     "inbox": frozenset({"GET"}),
