@@ -4,10 +4,18 @@ import { say } from "./strings.ts";
 
 export type Reply<Body> =
   | { readonly ok: true; readonly status: number; readonly body: Body }
-  | { readonly ok: false; readonly status: number; readonly message: string };
+  | Failed;
+
+export interface Failed {
+  readonly ok: false;
+  readonly status: number;
+  readonly message: string;
+  /** What the server says beside the message, such as the current version after a conflict. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
 
 interface Options {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
   readonly key?: string;
@@ -43,14 +51,21 @@ export async function request<Body>(address: string, options: Options = {}): Pro
     if (response.ok) return { ok: true, status: response.status, body: parsed as Body };
     // What the server says of missing proof is meant for programs, which have tokens.
     const message = response.status === 401 ? say.signedOut() : messageOf(parsed);
-    return { ok: false, status: response.status, message };
+    return { ok: false, status: response.status, message, details: detailsOf(parsed) };
   } catch {
-    return { ok: false, status: 0, message: "" };
+    return { ok: false, status: 0, message: "", details: {} };
   }
 }
 
 function csrfToken(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content ?? "";
+}
+
+function detailsOf(body: unknown): Readonly<Record<string, unknown>> {
+  const details = (body as { error?: { details?: unknown } } | null)?.error?.details;
+  return typeof details === "object" && details !== null
+    ? (details as Readonly<Record<string, unknown>>)
+    : {};
 }
 
 function messageOf(body: unknown): string {

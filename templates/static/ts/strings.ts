@@ -8,15 +8,15 @@ interface Catalogue {
 
 const catalogue = globalThis as Catalogue;
 
-function gettext(text: string): string {
+export function gettext(text: string): string {
   return catalogue.gettext?.(text) ?? text;
 }
 
-function ngettext(one: string, many: string, count: number): string {
+export function ngettext(one: string, many: string, count: number): string {
   return catalogue.ngettext?.(one, many, count) ?? (count === 1 ? one : many);
 }
 
-function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/%(?:\((\w+)\)s|%)/g, (whole, name: string | undefined) =>
     name === undefined ? "%" : String(values[name] ?? whole),
   );
