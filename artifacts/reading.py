@@ -77,12 +77,14 @@ class Download:
 
 
 def visible(
-    actor: Actor, *, conversation_id: UUID | None = None, text: str = ""
+    actor: Actor, *, conversation_id: UUID | None = None, text: str = "", kind: str = ""
 ) -> "QuerySet[Artifact]":
     """Artifacts the actor may see, newest first; `text` filters by title."""
     found = Artifact.objects.visible_to(actor).order_by("-updated_at", "id")
     if conversation_id is not None:
         found = found.made_in(conversation_id)
+    if kind:
+        found = found.filter(kind=kind)
     return found.filter(title__icontains=text) if text else found
 
 
@@ -97,8 +99,9 @@ def artifact(actor: Actor, artifact_id: UUID) -> Artifact:
 def version(actor: Actor, artifact_id: UUID, number: int | None = None) -> ArtifactVersion:
     """One version with its content, the newest where no number is given; raises `NotFound`."""
     root = artifact(actor, artifact_id)
+    wanted = root.head if number is None else number
     found = (
-        ArtifactVersion.objects.filter(artifact=root, number=number or root.head)
+        ArtifactVersion.objects.filter(artifact=root, number=wanted)
         .select_related("artifact")
         .first()
     )

@@ -1,12 +1,16 @@
 """The one writer of artifacts, for people and for runs. Nothing else makes a version."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.db.models.functions import Now
 
+from artifacts import comparing, editing
+from artifacts.editing import Hunk
 from artifacts.kinds import content as contents
 from artifacts.models import Artifact, ArtifactVersion
 from artifacts.querysets import Actor
@@ -14,6 +18,8 @@ from audit import funnel
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import Conflict, Invalid, NotFound, Refusal
 from tools.effects import claims
+
+READ_ONLY: Final = "This artifact is shared for reading only."
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,23 @@ class RunWrite:
     fence: int
     call_id: str
     principal: str
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What is to become the next version, and of which one."""
+
+    content: str
+    language: str | None
+    expected_version: int
+
+
+class _Moved(Exception):
+    """The artifact has another newest version than was expected: `head`."""
+
+    def __init__(self, head: int) -> None:
+        super().__init__(head)
+        self.head = head
 
 
 def create(
@@ -81,17 +104,105 @@ def update(
 ) -> ArtifactVersion:
     """The next version of an artifact; `language` None keeps the newest version's.
 
-    Raises `Conflict` with the current version when `expected_version` is no longer the newest,
-    `NotFound` for an artifact the actor cannot see, `Refusal(FORBIDDEN)` for one they may only
-    read, and otherwise as `create`.
+    Raises `Conflict` when `expected_version` is no longer the newest; its details hold the newest
+    number and tag and what has changed since. Raises `NotFound` for an artifact the actor cannot
+    see, `Refusal(FORBIDDEN)` for one they may only read, and otherwise as `create`.
     """
+    change = _Change(content, language, expected_version)
+    try:
+        return _changed(actor, artifact_id, change, run)
+    except _Moved as moved:  # what differs is found out without holding the artifact's lock
+        raise _conflict(artifact_id, expected_version, moved.head) from None
+
+
+def edit(
+    *,
+    actor: Actor,
+    artifact_id: UUID,
+    base_version: int,
+    tag: str,
+    hunks: Sequence[Hunk],
+    run: RunWrite | None = None,
+) -> ArtifactVersion:
+    """The next version, made from an exact one by hunks that all name lines of it.
+
+    `tag` must be that of the base version: `Conflict(CONTENT_MISMATCH)` otherwise. Raises `Invalid`
+    for hunks that cannot stand (`editing.apply`), and otherwise as `update` with the base version
+    as the expected one.
+    """
+    root = _editable(actor, artifact_id)
+    base = ArtifactVersion.objects.filter(artifact=root, number=base_version).first()
+    if base is None:
+        raise _conflict(artifact_id, base_version, root.head)
+    if base.tag != tag:
+        raise Conflict(
+            Reason.CONTENT_MISMATCH,
+            f"This is not the tag of version {base_version}. Read the artifact again.",
+            current=root.head,
+            details=_newest(artifact_id, root.head),
+        )
+    return update(
+        actor=actor,
+        artifact_id=artifact_id,
+        content=editing.apply(base.content, hunks),
+        expected_version=base_version,
+        run=run,
+    )
+
+
+def restore(
+    *, actor: Actor, artifact_id: UUID, version: int, expected_version: int
+) -> ArtifactVersion:
+    """A new version with the content of an earlier one. Raises `NotFound` for a version that is not
+    there, and otherwise as `update`.
+    """
+    root = _editable(actor, artifact_id)
+    earlier = ArtifactVersion.objects.filter(artifact=root, number=version).first()
+    if earlier is None:
+        raise NotFound()
+    return update(
+        actor=actor,
+        artifact_id=artifact_id,
+        content=earlier.content,
+        expected_version=expected_version,
+        language=earlier.language,
+    )
+
+
+def delete(*, actor: Actor, artifact_id: UUID) -> None:
+    """Hide an artifact from everybody; its versions stay in the database.
+
+    By its owner: raises `Refusal(FORBIDDEN)` for people it is shared with, `NotFound` for others.
+    """
+    with transaction.atomic():
+        owned = Artifact.objects.owned_by(actor).filter(id=artifact_id)
+        if not owned.update(deleted_at=Now(), updated_at=Now()):
+            raise _unreachable(actor, artifact_id, "Only its owner may delete this artifact.")
+        funnel.record(
+            action=Action.ARTIFACT_DELETED,
+            actor=f"member:{actor.pk}",
+            outcome=Outcome.SUCCESS,
+            subject=("artifact", str(artifact_id)),
+        )
+
+
+def digest_of(content: str) -> str:
+    """`sha256:` and the hexadecimal digest of the UTF-8 bytes, as a download has them."""
+    return f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
+
+
+def _changed(
+    actor: Actor, artifact_id: UUID, change: _Change, run: RunWrite | None
+) -> ArtifactVersion:
+    """Append the version in one transaction that holds the artifact; raises `_Moved`."""
+    content, language = change.content, change.language
     with transaction.atomic():
         earlier = _earlier(run, content)
         if earlier is not None:
             return earlier
         artifact = _locked(actor, artifact_id)
-        if artifact.head != expected_version:
-            raise Conflict(current=artifact.head)
+        if artifact.head != change.expected_version:
+            raise _Moved(artifact.head)
         if language is None:
             newest = ArtifactVersion.objects.only("language").get(
                 artifact=artifact, number=artifact.head
@@ -104,9 +215,25 @@ def update(
         return _append(artifact, number, content, language, _author(actor, run), run)
 
 
-def digest_of(content: str) -> str:
-    """`sha256:` and the hexadecimal digest of the UTF-8 bytes, as a download has them."""
-    return f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
+def _conflict(artifact_id: UUID, base: int, head: int) -> Conflict:
+    """What a stale writer is told: the newest version and how it differs from theirs.
+
+    For somebody who may edit the artifact, and so read it.
+    """
+    details = _newest(artifact_id, head)
+    contents_by_number = dict(
+        ArtifactVersion.objects.filter(
+            artifact_id=artifact_id, number__in=(base, head)
+        ).values_list("number", "content")
+    )
+    if base in contents_by_number and base != head:
+        details["diff"] = comparing.unified(contents_by_number[base], contents_by_number[head])
+    return Conflict(current=head, details=details)
+
+
+def _newest(artifact_id: UUID, head: int) -> dict[str, Any]:
+    newest = ArtifactVersion.objects.defer("content").get(artifact_id=artifact_id, number=head)
+    return {"current": head, "tag": newest.tag, "diff": ""}
 
 
 def _earlier(run: RunWrite | None, content: str) -> ArtifactVersion | None:
@@ -131,11 +258,24 @@ def _locked(actor: Actor, artifact_id: UUID) -> Artifact:
         .select_for_update(of=("self",), no_key=True)
         .first()
     )
-    if artifact is not None:
-        return artifact
+    if artifact is None:
+        raise _unreachable(actor, artifact_id, READ_ONLY)
+    return artifact
+
+
+def _editable(actor: Actor, artifact_id: UUID) -> Artifact:
+    """An artifact the actor may write, not held; raises as `update`."""
+    artifact: Artifact | None = Artifact.objects.editable_by(actor).filter(id=artifact_id).first()
+    if artifact is None:
+        raise _unreachable(actor, artifact_id, READ_ONLY)
+    return artifact
+
+
+def _unreachable(actor: Actor, artifact_id: UUID, words: str) -> Refusal:
+    """Why an artifact cannot be changed: seen and not allowed, or not there."""
     if Artifact.objects.visible_to(actor).filter(id=artifact_id).exists():
-        raise Refusal(Reason.FORBIDDEN, "This artifact is shared for reading only.")
-    raise NotFound()
+        return Refusal(Reason.FORBIDDEN, words)
+    return NotFound()
 
 
 def _author(actor: Actor, run: RunWrite | None) -> str:

@@ -61,6 +61,8 @@ class Reason(StrEnum):
 
     # The base version is no longer the current one.
     STALE_VERSION = auto()
+    # The tag, digest or receipt that was named is not that of the content it was named for.
+    CONTENT_MISMATCH = auto()
     # Another object of this kind already has the name, or the object already exists.
     NAME_TAKEN = auto()
     ALREADY_EXISTS = auto()

@@ -5,8 +5,8 @@ HTTP, no framework, and never a secret or somebody else's data in the message: t
 it.
 """
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 from audit.reasons import Reason
 
@@ -54,7 +54,7 @@ class Invalid(Refusal):
 
 class Conflict(Refusal):
     """The state has moved on. `current` is the version the caller should look at, where there is
-    one.
+    one; `details` say more about what has changed, to somebody who may read it.
     """
 
     def __init__(
@@ -63,9 +63,11 @@ class Conflict(Refusal):
         message: str = "Somebody changed this in the meantime.",
         *,
         current: int | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(reason, message)
         self.current = current
+        self.details = dict(details or {})
 
 
 class RateLimited(Refusal):

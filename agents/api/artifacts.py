@@ -1,32 +1,59 @@
-"""Artifacts: list, read, read exact versions, download. Writing belongs to their one writer."""
+"""Artifacts: list, read, compare versions, write, edit by hunks, restore, download, delete.
 
+Whoever may read an artifact sees all its versions. Writing is refused with 403 to people who may
+only read it, with 404 to everybody else, and goes through the one writer that agents go through.
+"""
+
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from agents.api.fields import Id, Lenient, Text, Whole
-from agents.api.operations import Call, Door, Effect, Operation, operation
+from agents.api import authors
+from agents.api.authors import Author
+from agents.api.fields import Id, Lenient, Strict, Text, Whole, many
+from agents.api.operations import Call, Door, Effect, Key, Operation, operation
 from agents.api.pages import BY_NUMBER, newest_first, page
 from agents.api.renderers import FileRenderer, JSONRenderer
 from agents.api.shapes import Paging, page_of
-from artifacts import reading
+from agents.conversations.models import Conversation
+from artifacts import comparing, reading, writing
+from artifacts.editing import HUNK_LINES, HUNKS, Hunk
 from artifacts.kinds.content import (
     CONTENT_CHARACTERS,
     LANGUAGE_CHARACTERS,
     TITLE_CHARACTERS,
     Kind,
 )
-from artifacts.models import Artifact, ArtifactVersion
+from artifacts.models import TAG_CHARACTERS, Artifact, ArtifactVersion
+from audit.reasons import Reason
+from audit.refusals import Invalid
 
 TAG: Final = "artifacts"
 VERSION: Final = {"minimum": 1, "maximum": 999_999_999}
+MAX_LINE: Final = 1_000_000
+DIFF_LINES: Final = 2 * int(CONTENT_CHARACTERS) + 2  # a line has at least its end
 SAVED: Final = "attachment"
 # A file is saved, never shown; should a browser show it after all, it can do nothing.
 FILE_POLICY: Final = "default-src 'none'; sandbox"
+
+
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {"type": "string", "maxLength": int(CONTENT_CHARACTERS)},
+        "minItems": 2,
+        "maxItems": 2,
+        "description": "`=`, `-` or `+`, and the line without its LF.",
+    }
+)
+class MarkedLine(serializers.JSONField):
+    """One line of a difference."""
 
 
 class ArtifactItem(serializers.Serializer[Any]):
@@ -48,27 +75,106 @@ class ArtifactVersionItem(serializers.Serializer[Any]):
     number = Whole(**VERSION)
     language = Text(int(LANGUAGE_CHARACTERS), allow_blank=True)
     digest = Text(71)
-    author = Text(100)
+    author = Author()
     created_at = serializers.DateTimeField()
 
 
 class ArtifactVersionDetail(ArtifactVersionItem):
     """One version with its content; edits name it by its `tag`."""
 
-    tag = Text(80)
+    tag = Text(TAG_CHARACTERS)
     content = Text(int(CONTENT_CHARACTERS), allow_blank=True)
+
+
+class ArtifactMay(serializers.Serializer[Any]):
+    """What the caller may do with an artifact besides reading it."""
+
+    edit = serializers.BooleanField()
+    delete = serializers.BooleanField()
 
 
 class ArtifactDetail(ArtifactItem):
     """One artifact with its newest version."""
 
     newest = ArtifactVersionDetail()
+    may = ArtifactMay()
+
+
+class ArtifactDiff(serializers.Serializer[Any]):
+    """Every line of both versions. `final_newline`: whether each version ends with a line end."""
+
+    lines = serializers.ListField(child=MarkedLine(), max_length=DIFF_LINES)
+    final_newline = serializers.ListField(
+        child=serializers.BooleanField(), min_length=2, max_length=2
+    )
+
+
+class ArtifactWritten(serializers.Serializer[Any]):
+    """The version just written; an edit of it names it by number and tag."""
+
+    id = Id()
+    version = Whole(**VERSION)
+    tag = Text(TAG_CHARACTERS)
+    digest = Text(71)
+
+
+class ArtifactBody(Strict):
+    """A new artifact. `language` is for code; a graph's content is its JSON document."""
+
+    title = Text(int(TITLE_CHARACTERS))
+    kind = serializers.ChoiceField(choices=sorted(Kind))
+    language = Text(int(LANGUAGE_CHARACTERS), required=False, allow_blank=True)
+    content = Text(int(CONTENT_CHARACTERS), allow_blank=True)
+    conversation_id = Id(required=False, allow_null=True)
+
+
+class ArtifactChange(Strict):
+    """The whole content of the next version; `expected_version` is the one it was made from."""
+
+    content = Text(int(CONTENT_CHARACTERS), allow_blank=True)
+    expected_version = Whole(**VERSION)
+    language = Text(int(LANGUAGE_CHARACTERS), required=False, allow_blank=True)
+
+
+class ArtifactHunk(Strict):
+    """One change, in lines of the base version counted from 1.
+
+    PUT with `first` and `last` replaces these lines, both included; PUT with `after` (0 for the
+    beginning) adds lines behind that one; CUT with `first` and `last` takes lines out. An entry of
+    `lines` is one line without its line end.
+    """
+
+    op = serializers.ChoiceField(choices=["PUT", "CUT"])
+    first = Whole(1, MAX_LINE, required=False)
+    last = Whole(1, MAX_LINE, required=False)
+    after = Whole(0, MAX_LINE, required=False)
+    lines = serializers.ListField(
+        child=Text(int(CONTENT_CHARACTERS), allow_blank=True),
+        required=False,
+        max_length=int(HUNK_LINES),
+    )
+
+
+class ArtifactEdit(Strict):
+    """Hunks that do not overlap, all against one exact version that must still be the newest."""
+
+    base_version = Whole(**VERSION)
+    tag = Text(TAG_CHARACTERS)
+    hunks = many(ArtifactHunk(), int(HUNKS))
+
+
+class ArtifactRestore(Strict):
+    """Which version's content becomes the next version."""
+
+    version = Whole(**VERSION)
+    expected_version = Whole(**VERSION)
 
 
 class ArtifactQuery(Paging):
-    """Filters: by conversation, by words of the title."""
+    """Filters: by conversation, by kind, by words of the title."""
 
-    conversation = serializers.UUIDField(required=False)
+    conversation_id = serializers.UUIDField(required=False)
+    kind = serializers.ChoiceField(choices=sorted(Kind), required=False)
     q = serializers.CharField(required=False, max_length=200)
 
 
@@ -89,8 +195,9 @@ class Artifacts(Door):
     def get(self, call: Call) -> Any:
         rows = reading.visible(
             call.member,
-            conversation_id=call.query.get("conversation"),
+            conversation_id=call.query.get("conversation_id"),
             text=call.query.get("q", ""),
+            kind=call.query.get("kind", ""),
         )
         return page(
             rows,
@@ -98,6 +205,28 @@ class Artifacts(Door):
             call,
             name="artifacts",
             project=lambda row: _item(row, call),
+        )
+
+    @operation(
+        Operation(
+            "artifacts_create", TAG, Effect.WRITE, status=201, body=ArtifactBody, key=Key.HONOURED
+        ),
+        summary="Keep a new artifact.",
+        answer=ArtifactWritten,
+    )
+    def post(self, call: Call) -> Any:
+        conversation_id = call.body.get("conversation_id")
+        mine = Conversation.objects.visible_to(call.member)
+        if conversation_id is not None and not mine.filter(id=conversation_id).exists():
+            raise Invalid([{"field": "conversation_id", "reason": str(Reason.NOT_FOUND)}])
+        draft = writing.Draft(
+            title=call.body["title"],
+            kind=call.body["kind"],
+            content=call.body["content"],
+            language=call.body.get("language", ""),
+        )
+        return _written(
+            writing.create(actor=call.member, draft=draft, conversation_id=conversation_id)
         )
 
 
@@ -111,7 +240,64 @@ class OneArtifact(Door):
     )
     def get(self, call: Call, artifact_id: UUID) -> Any:
         newest = reading.version(call.member, artifact_id)
-        return {**_item(newest.artifact, call), "newest": _whole(newest)}
+        item = _item(newest.artifact, call)
+        may_edit = Artifact.objects.editable_by(call.member).filter(id=artifact_id).exists()
+        return {
+            **item,
+            "newest": _whole(newest, call),
+            "may": {"edit": may_edit, "delete": item["owned"]},
+        }
+
+    @operation(
+        Operation("artifacts_update", TAG, Effect.WRITE, body=ArtifactChange),
+        summary="Write the whole content of an artifact's next version.",
+        answer=ArtifactWritten,
+    )
+    def put(self, call: Call, artifact_id: UUID) -> Any:
+        return _written(writing.update(actor=call.member, artifact_id=artifact_id, **call.body))
+
+    @operation(
+        Operation("artifacts_delete", TAG, Effect.WRITE, status=204),
+        summary="Delete an artifact of one's own.",
+        answer=None,
+    )
+    def delete(self, call: Call, artifact_id: UUID) -> Any:
+        writing.delete(actor=call.member, artifact_id=artifact_id)
+
+
+class ArtifactEdits(Door):
+    """Changes of parts of an artifact."""
+
+    @operation(
+        Operation("artifacts_edit", TAG, Effect.WRITE, body=ArtifactEdit, key=Key.HONOURED),
+        summary="Change lines of an exact version; the result is the next version.",
+        answer=ArtifactWritten,
+    )
+    def post(self, call: Call, artifact_id: UUID) -> Any:
+        hunks = [
+            Hunk(**{**hunk, "lines": tuple(hunk.get("lines", ()))}) for hunk in call.body["hunks"]
+        ]
+        return _written(
+            writing.edit(
+                actor=call.member,
+                artifact_id=artifact_id,
+                base_version=call.body["base_version"],
+                tag=call.body["tag"],
+                hunks=hunks,
+            )
+        )
+
+
+class ArtifactRestoring(Door):
+    """An earlier version made the newest again."""
+
+    @operation(
+        Operation("artifacts_restore", TAG, Effect.WRITE, body=ArtifactRestore, key=Key.HONOURED),
+        summary="Append a version with the content of an earlier one.",
+        answer=ArtifactWritten,
+    )
+    def post(self, call: Call, artifact_id: UUID) -> Any:
+        return _written(writing.restore(actor=call.member, artifact_id=artifact_id, **call.body))
 
 
 class ArtifactVersions(Door):
@@ -124,9 +310,9 @@ class ArtifactVersions(Door):
     )
     def get(self, call: Call, artifact_id: UUID) -> Any:
         rows = reading.versions(call.member, artifact_id)
-        return page(
-            rows, BY_NUMBER, call, name=f"artifact-versions:{artifact_id}", project=_version
-        )
+        name = f"artifact-versions:{artifact_id}"
+        found = page(rows, BY_NUMBER, call, name=name, project=lambda row: row)
+        return {**found, "items": _versions(found["items"], call)}
 
 
 class OneArtifactVersion(Door):
@@ -138,7 +324,23 @@ class OneArtifactVersion(Door):
         answer=ArtifactVersionDetail,
     )
     def get(self, call: Call, artifact_id: UUID, number: int) -> Any:
-        return _whole(reading.version(call.member, artifact_id, number))
+        return _whole(reading.version(call.member, artifact_id, number), call)
+
+
+class ArtifactVersionDiff(Door):
+    """Two versions of an artifact side by side."""
+
+    @operation(
+        Operation("artifact_versions_diff", TAG, Effect.READ),
+        summary="What changed between two versions of an artifact, line by line.",
+        answer=ArtifactDiff,
+    )
+    def get(self, call: Call, artifact_id: UUID, number: int, other: int) -> Any:
+        texts = [reading.version(call.member, artifact_id, at).content for at in (number, other)]
+        return {
+            "lines": comparing.marked(*texts),
+            "final_newline": [text.endswith("\n") for text in texts],
+        }
 
 
 class ArtifactDownload(Door):
@@ -182,15 +384,29 @@ def _item(artifact: Artifact, call: Call) -> dict[str, Any]:
     }
 
 
-def _version(version: ArtifactVersion) -> dict[str, Any]:
+def _versions(versions: Sequence[ArtifactVersion], call: Call) -> list[dict[str, Any]]:
+    names = authors.named((version.author_principal for version in versions), call.member)
+    return [
+        {
+            "number": version.number,
+            "language": version.language,
+            "digest": version.digest,
+            "author": names[version.author_principal],
+            "created_at": version.created_at.isoformat(),
+        }
+        for version in versions
+    ]
+
+
+def _whole(version: ArtifactVersion, call: Call) -> dict[str, Any]:
+    (item,) = _versions([version], call)
+    return {**item, "tag": version.tag, "content": version.content}
+
+
+def _written(version: ArtifactVersion) -> dict[str, Any]:
     return {
-        "number": version.number,
-        "language": version.language,
+        "id": str(version.artifact_id),
+        "version": version.number,
+        "tag": version.tag,
         "digest": version.digest,
-        "author": version.author_principal,
-        "created_at": version.created_at.isoformat(),
     }
-
-
-def _whole(version: ArtifactVersion) -> dict[str, Any]:
-    return {**_version(version), "tag": version.tag, "content": version.content}

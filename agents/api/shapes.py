@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from agents.api.fields import Id, Lenient, Text, Whole, many
+from agents.api.fields import Anything, Id, Lenient, Text, Whole, many
 from audit.limits import limit
 from audit.reasons import Reason
 
@@ -23,11 +23,15 @@ class ProblemField(serializers.Serializer[Any]):
 
 
 class ProblemDetail(serializers.Serializer[Any]):
-    """What was refused, for programs (`code`, `fields`) and for people (`message`)."""
+    """What was refused, for programs (`code`, `fields`) and for people (`message`).
+
+    `details` come with a stale version where the call says what has changed since.
+    """
 
     code = serializers.ChoiceField(choices=sorted(Reason))
     message = Text(500)
     fields = many(ProblemField(), 50)
+    details = Anything(required=False)
 
 
 class Problem(serializers.Serializer[Any]):

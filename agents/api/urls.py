@@ -40,10 +40,16 @@ urlpatterns = [
     path("artifacts", artifacts.Artifacts.as_view()),
     path("artifacts/<id:artifact_id>", artifacts.OneArtifact.as_view()),
     path("artifacts/<id:artifact_id>/download", artifacts.ArtifactDownload.as_view()),
+    path("artifacts/<id:artifact_id>/edits", artifacts.ArtifactEdits.as_view()),
+    path("artifacts/<id:artifact_id>/restore", artifacts.ArtifactRestoring.as_view()),
     path("artifacts/<id:artifact_id>/versions", artifacts.ArtifactVersions.as_view()),
     path(
         "artifacts/<id:artifact_id>/versions/<number:number>",
         artifacts.OneArtifactVersion.as_view(),
+    ),
+    path(
+        "artifacts/<id:artifact_id>/versions/<number:number>/diff/<number:other>",
+        artifacts.ArtifactVersionDiff.as_view(),
     ),
     path("conversations", conversations.Conversations.as_view()),
     path("conversations/<id:conversation_id>", conversations.OneConversation.as_view()),

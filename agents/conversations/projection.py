@@ -63,7 +63,9 @@ def status(refusal: Refusal) -> int:
 
 
 def error(refusal: Refusal) -> dict[str, Any]:
-    """The body of a refusal; a conflict over versions names the current one with its field."""
+    """The body of a refusal; a conflict over versions names the current one with its field, and
+    has `details` where there is more to say about what has changed.
+    """
     fields: list[dict[str, Any]] = [
         {**field, "field": field["field"][:PATH_CHARACTERS]}
         for field in refusal.fields[:MAX_PROBLEMS]
@@ -76,7 +78,10 @@ def error(refusal: Refusal) -> dict[str, Any]:
                 "current": refusal.current,
             }
         )
-    return {"error": {"code": str(refusal.reason), "message": refusal.message, "fields": fields}}
+    said = {"code": str(refusal.reason), "message": refusal.message, "fields": fields}
+    if isinstance(refusal, Conflict) and refusal.details:
+        return {"error": {**said, "details": refusal.details}}
+    return {"error": said}
 
 
 def acceptance(accepted: Accepted) -> dict[str, Any]:

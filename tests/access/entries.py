@@ -24,6 +24,11 @@ _CONTENT = {"name": "Ferry", "persona": "Help."}
 _MESSAGE = {"kind": "message", "message": "hello"}
 _INPUT = {"input_id": "00000000-0000-4000-8000-000000000000"}
 _STEER = {"message": "hello", "turn_id": "00000000-0000-4000-8000-000000000000"}
+_EDIT = {
+    "base_version": 1,
+    "tag": "0" * 16,
+    "hunks": [{"op": "PUT", "first": 1, "last": 1, "lines": ["x"]}],
+}
 _DECISION = {"decision": "approve", "digest": "sha256:0"}
 
 # Routes of the REST door that name objects, by method.
@@ -40,12 +45,23 @@ REST: Final[dict[str, dict[str, Probe]]] = {
     "api/approvals/<id:approval_id>": {"GET": Probe(200), "POST": Probe(409, _DECISION)},
     "api/approvals/<id:approval_id>/withdraw": {"POST": Probe(200)},
     "api/approvals/<id:approval_id>/answer": {"POST": Probe(409)},
-    "api/artifacts/<id:artifact_id>": {"GET": Probe(200)},
+    "api/artifacts/<id:artifact_id>": {
+        "GET": Probe(200),
+        "PUT": Probe(200, {"content": "06:50", "expected_version": 1}),
+        "DELETE": Probe(204),
+    },
+    "api/artifacts/<id:artifact_id>/edits": {"POST": Probe(409, _EDIT)},
+    "api/artifacts/<id:artifact_id>/restore": {
+        "POST": Probe(200, {"version": 1, "expected_version": 1})
+    },
     "api/artifacts/<id:artifact_id>/download": {
         "GET": Probe(200, accept="application/octet-stream")
     },
     "api/artifacts/<id:artifact_id>/versions": {"GET": Probe(200)},
     "api/artifacts/<id:artifact_id>/versions/<number:number>": {"GET": Probe(200)},
+    "api/artifacts/<id:artifact_id>/versions/<number:number>/diff/<number:other>": {
+        "GET": Probe(200)
+    },
     "api/conversations/<id:conversation_id>": {"GET": Probe(200)},
     "api/conversations/<id:conversation_id>/events": {"GET": Probe(200)},
     "api/conversations/<id:conversation_id>/inputs": {"POST": Probe(202, _MESSAGE)},
@@ -88,7 +104,7 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "api/tokens": frozenset({"GET", "POST"}),
     "api/agents": frozenset({"GET", "POST"}),
     "api/approvals": frozenset({"GET"}),
-    "api/artifacts": frozenset({"GET"}),
+    "api/artifacts": frozenset({"GET", "POST"}),
     "api/conversations": frozenset({"GET", "POST"}),
     "api/me": frozenset({"GET", "PATCH"}),
     "api/usage": frozenset({"GET"}),

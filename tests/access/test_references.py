@@ -91,7 +91,7 @@ def test_an_input_of_somebody_else_cannot_be_told_from_none(
     ("route", "name"),
     [
         ("api/conversations?agent=<id:agent_id>", "agent_id"),
-        ("api/artifacts?conversation=<id:conversation_id>", "conversation_id"),
+        ("api/artifacts?conversation_id=<id:conversation_id>", "conversation_id"),
     ],
 )
 def test_a_filter_by_a_foreign_id_finds_nothing(
@@ -117,6 +117,8 @@ def test_a_filter_by_a_foreign_id_finds_nothing(
         "api/agents/<id:agent_id>/versions/<number:number>/diff/<number:other>",
         "api/agents/<id:agent_id>/versions/<number:other>/diff/<number:number>",
         "api/artifacts/<id:artifact_id>/versions/<number:number>",
+        "api/artifacts/<id:artifact_id>/versions/<number:number>/diff/<number:other>",
+        "api/artifacts/<id:artifact_id>/versions/<number:other>/diff/<number:number>",
     ],
 )
 def test_a_child_of_another_parent_is_missing(
