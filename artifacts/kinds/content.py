@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from artifacts.kinds import graph
+from artifacts.renderable import attestation
 from audit import canonical
 from audit.limits import limit
 from audit.reasons import Reason
@@ -29,10 +30,14 @@ class Kind(StrEnum):
     TEXT = "text"
 
 
-# Renderable content is made by a package's result, never written as text.
+# Renderable content comes with a trusted tool's result, never from a person or a model.
 WRITABLE: Final = frozenset(Kind) - {Kind.RENDERABLE}
-# Reserved for content that a renderer pack shows; no code artifact may pretend to be one.
-RESERVED_LANGUAGES: Final = frozenset({"kamiwaza-renderable-artifact"})
+# The language of stored envelopes; no code artifact may pretend to be one.
+RESERVED_LANGUAGES: Final = frozenset({attestation.LANGUAGE})
+RESERVED: Final = (
+    f"The kind {Kind.RENDERABLE} and the language {attestation.LANGUAGE} are kept for the results"
+    " of trusted tools; neither can be written."
+)
 LANGUAGE: Final = re.compile(r"[a-z0-9][a-z0-9+#._-]*")
 
 
@@ -61,6 +66,8 @@ def check(*, kind: str, content: str, language: str) -> None:
         faults.append(_fault("content", Reason.INVALID_FIELD))
     if language and not _fits_language(kind, language):
         faults.append(_fault("language", Reason.INVALID_FIELD))
+    if kind == Kind.RENDERABLE or language in RESERVED_LANGUAGES:
+        raise Invalid(faults, RESERVED)
     if faults:
         raise Invalid(faults)
     if kind == Kind.GRAPH:

@@ -60,12 +60,45 @@ class Canvas:
 
 
 @dataclass(frozen=True)
+class Revision:
+    """The artifact that an output is the next version of, and the version it is based on."""
+
+    artifact_id: UUID
+    expected_version: int
+
+
+@dataclass(frozen=True)
+class ArtifactOutput:
+    """One renderable envelope that a trusted result wants kept; unchecked until it is.
+
+    Without a title the envelope's file name gives it. `revises` None makes a new artifact.
+    """
+
+    envelope: Any
+    title: str = ""
+    revises: Revision | None = None
+
+
+@dataclass(frozen=True)
+class KeptOutputs:
+    """What became of a result's declared outputs: one frame for each saved, and how many were not.
+
+    Every declared output is one or the other.
+    """
+
+    saved: tuple[Presentation, ...]
+    failed: int
+
+
+@dataclass(frozen=True)
 class ToolResult:
     """What a tool returns. Foreseen failures are `error` results; only faults raise.
 
     `payload` is JSON for the model before projection; `sources` is evidence lineage; `discovered`
     names tools of the run's catalogue that the model should see from its next step on;
-    `chat_canvas_outputs` are pages to show, which nothing keeps.
+    `chat_canvas_outputs` are pages to show, which nothing keeps. `artifact_outputs` are kept once
+    the tool has succeeded, and reach neither view; `output_instruction` is what the model is told
+    about them unless one could not be saved. Only a writing tool has outputs.
     """
 
     outcome: Literal["success", "error", "pending_confirmation"]
@@ -77,6 +110,8 @@ class ToolResult:
     repair: RepairDirective | None = None
     discovered: tuple[str, ...] = ()
     chat_canvas_outputs: tuple[Canvas, ...] = ()
+    artifact_outputs: tuple[ArtifactOutput, ...] = ()
+    output_instruction: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,6 +183,8 @@ Execute = Callable[[ToolContext, Json], Awaitable[ToolResult]]
 FindTarget = Callable[[RunIdentity, Json], Target]
 ProjectForModel = Callable[[ToolResult], Json]
 ProjectForMember = Callable[[ToolResult], Json]
+# Keeps, in the database, what a call that succeeded declared: identity, id of the call, outputs.
+KeepOutputs = Callable[[RunIdentity, str, tuple[ArtifactOutput, ...]], KeptOutputs]
 
 
 @dataclass(frozen=True)
@@ -266,6 +303,7 @@ class Ports:
     `authority` re-resolves authority now and answers None when it cannot be proven. `offered` is
     the step's frozen offer. `memory` is what the run's earlier calls left behind; without it no
     repeat is recognised and a search finds nothing. `compress` is the member's setting.
+    `keep_outputs` keeps artifacts that results declare; without it all of them count as failed.
     """
 
     authority: Callable[[RunIdentity], Authority | None]
@@ -273,3 +311,4 @@ class Ports:
     offered: Mapping[str, ToolDescriptor] = field(default_factory=dict)
     memory: "RunMemory | None" = None
     compress: bool = False
+    keep_outputs: KeepOutputs | None = None
