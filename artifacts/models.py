@@ -13,6 +13,8 @@ from artifacts.kinds.content import (
     Kind,
 )
 from artifacts.querysets import ArtifactQuerySet, ArtifactVersionQuerySet
+from artifacts.renderable import attestation
+from artifacts.renderable.envelope import ENVELOPE_BYTES
 
 KIND_CHOICES = [(str(kind), kind.name.capitalize()) for kind in Kind]
 TAG_CHARACTERS = 16  # hexadecimal digits; a slip of a reader is caught, and it is short to repeat
@@ -95,7 +97,11 @@ class ArtifactVersion(models.Model):
                 condition=models.Q(run_id__isnull=False),
             ),
             models.CheckConstraint(
-                condition=LessThanOrEqual(Length("content"), int(CONTENT_CHARACTERS)),
+                condition=models.Q(LessThanOrEqual(Length("content"), int(CONTENT_CHARACTERS)))
+                | models.Q(
+                    LessThanOrEqual(Length("content"), int(ENVELOPE_BYTES)),
+                    language=attestation.LANGUAGE,
+                ),
                 name="artifact_content_is_bounded",
             ),
         ]

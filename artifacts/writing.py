@@ -14,6 +14,8 @@ from artifacts.editing import Hunk
 from artifacts.kinds import content as contents
 from artifacts.models import Artifact, ArtifactVersion
 from artifacts.querysets import Actor
+from artifacts.renderable import binding
+from artifacts.renderable.attestation import Attestation
 from audit import funnel
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import Conflict, Invalid, NotFound, Refusal
@@ -34,12 +36,16 @@ class Draft:
 
 @dataclass(frozen=True)
 class RunWrite:
-    """The call of a run that writes. `fence` proves that the run still belongs to its worker."""
+    """The call of a run that writes. `fence` proves that the run still belongs to its worker.
+
+    `attestation` stands behind renderable content, and for no other kind does it change anything.
+    """
 
     run_id: UUID
     fence: int
     call_id: str
     principal: str
+    attestation: Attestation | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ def create(
     if not 0 < len(title) <= contents.TITLE_CHARACTERS:
         reason = Reason.TOO_LONG if title else Reason.MISSING_FIELD
         raise Invalid([{"field": "title", "reason": str(reason)}])
-    contents.check(kind=draft.kind, content=draft.content, language=draft.language)
+    _check(draft.kind, draft.content, draft.language, run)
     if not actor.is_active:
         raise Refusal(Reason.ACCOUNT_INACTIVE, "This account is switched off.")
     with transaction.atomic():
@@ -204,15 +210,32 @@ def _changed(
         if artifact.head != change.expected_version:
             raise _Moved(artifact.head)
         if language is None:
-            newest = ArtifactVersion.objects.only("language").get(
-                artifact=artifact, number=artifact.head
-            )
-            language = newest.language
-        contents.check(kind=artifact.kind, content=content, language=language)
+            language = _newest_of(artifact, "language").language
+        _check(artifact.kind, content, language, run)
+        if artifact.kind == contents.Kind.RENDERABLE:
+            binding.check(before=_newest_of(artifact, "content").content, after=content)
         number = artifact.head + 1
         Artifact.objects.filter(id=artifact.id).update(head=number, updated_at=Now())
         artifact.head = number
         return _append(artifact, number, content, language, _author(actor, run), run)
+
+
+def _check(kind: str, content: str, language: str, run: RunWrite | None) -> None:
+    """Raise unless the content keeps its kind's contract, or is attested where that is needed."""
+    attestation = run.attestation if run else None
+    if run is None or attestation is None or kind != contents.Kind.RENDERABLE:
+        contents.check(kind=kind, content=content, language=language)
+    else:
+        attestation.confirm(
+            run_id=run.run_id, write_id=run.call_id, content=content, language=language
+        )
+
+
+def _newest_of(artifact: Artifact, column: str) -> ArtifactVersion:
+    """The newest version with one column of it."""
+    return ArtifactVersion.objects.only(column).get(  # type: ignore[no-any-return]  # rows are Any
+        artifact=artifact, number=artifact.head
+    )
 
 
 def _conflict(artifact_id: UUID, base: int, head: int) -> Conflict:

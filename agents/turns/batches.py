@@ -20,6 +20,7 @@ from agents.turns.admission import Admitted
 from agents.turns.answers import Pending
 from agents.turns.inactivity import Silence
 from agents.turns.offers import StepOffer
+from artifacts import outputs
 from audit.reasons import Reason
 from tools.boundary import facts
 from tools.boundary.contract import Parked, Ports, ToolCall, ToolKind, ToolOutcome
@@ -50,6 +51,7 @@ class Batches:
             in_database=in_database,
             memory=memory,
             compress=settings is not None and settings.compress_tool_results,
+            keep_outputs=outputs.keep,
         )
         self._open: dict[str, ToolCall] = {}
         self._dispatched: set[str] = set()

@@ -39,7 +39,7 @@ class Attestation:
         """Attest an accepted envelope for one write of a call."""
         return cls(run_id=run_id, write_id=write_id, content=envelope.text)
 
-    def prove(self, *, run_id: UUID | None, write_id: str, content: str, language: str) -> None:
+    def confirm(self, *, run_id: UUID | None, write_id: str, content: str, language: str) -> None:
         """Raise `Unattested` unless this is the call, the write and the content attested."""
         told = (run_id, write_id, content, language)
         if told != (self.run_id, self.write_id, self.content, LANGUAGE):

@@ -16,7 +16,7 @@ from django.db import Error as DatabaseFault
 from audit import funnel, metrics
 from audit.limits import limit
 from audit.reasons import Action, ErrorClass, Reason
-from tools.boundary import authority, compression, facts, failures, projection
+from tools.boundary import authority, compression, facts, failures, outputs, projection
 from tools.boundary.clearance import Begun
 from tools.boundary.contract import (
     Json,
@@ -109,9 +109,7 @@ async def _settled(
         catalogue=finds.findable() if finds is not None else (),
     )
     try:
-        outcome = await _executed(call, context, admitted)
-        if ports.compress:
-            outcome = await compression.compressed(outcome, admitted.descriptor)
+        outcome = await _executed(call, context, ports, admitted)
     except (asyncio.CancelledError, LeaseLost) as end:
         # Shielded, as a second cancellation must not leave the call without its row.
         await asyncio.shield(_recorded(_interrupted(call, end), identity, ports, admitted))
@@ -127,12 +125,19 @@ async def _settled(
     return await _recorded(outcome, identity, ports, admitted)
 
 
-async def _executed(call: ToolCall, context: ToolContext, admitted: Permitted) -> ToolOutcome:
-    """Stages four and five."""
+async def _executed(
+    call: ToolCall, context: ToolContext, ports: Ports, admitted: Permitted
+) -> ToolOutcome:
+    """Stages four and five. What the result declares is kept in between, as part of the call."""
     descriptor = admitted.descriptor
     try:
-        result = await _within_time(descriptor, context, admitted)
-        return _projected(call, descriptor, _normal(descriptor, result))
+        result = _normal(descriptor, await _within_time(descriptor, context, admitted))
+        kept = await outputs.kept(call, context.identity, ports, result)
+        room = 0 if kept is None else outputs.NOTICE_ROOM
+        outcome = _projected(call, descriptor, outputs.bare(result, kept), room=room)
+        if ports.compress:
+            outcome = await compression.compressed(outcome, descriptor)
+        return outcome if kept is None else outputs.noticed(outcome, result, kept)
     except LeaseLost:
         raise
     except Exception as fault:  # here, and only here, a tool's fault becomes an outcome
@@ -181,6 +186,8 @@ def _normal(descriptor: ToolDescriptor, result: ToolResult) -> ToolResult:
         raise TypeError("The tool returned something that is not a result.")
     if result.outcome == "pending_confirmation" and descriptor.kind is ToolKind.READ:
         raise TypeError("A reading tool has nothing to confirm.")
+    if result.artifact_outputs and descriptor.kind is ToolKind.READ:
+        raise TypeError("A reading tool keeps nothing.")
     if result.outcome != "error":
         return result
     caller = result.failure_domain == "caller"
@@ -188,12 +195,14 @@ def _normal(descriptor: ToolDescriptor, result: ToolResult) -> ToolResult:
     return replace(result, error_class=error_class or ErrorClass.TOOL_ERROR)
 
 
-def _projected(call: ToolCall, descriptor: ToolDescriptor, result: ToolResult) -> ToolOutcome:
+def _projected(
+    call: ToolCall, descriptor: ToolDescriptor, result: ToolResult, *, room: int
+) -> ToolOutcome:
     return ToolOutcome(
         call=call,
         outcome=result.outcome,
-        model_view=projection.for_model(descriptor, result),
-        member_view=projection.for_member(descriptor, result),
+        model_view=projection.for_model(descriptor, result, room=room),
+        member_view=projection.for_member(descriptor, result, room=room),
         presentation=projection.frames(result),
         sources=projection.sources(result),
         error_class=result.error_class,

@@ -24,7 +24,7 @@ from tools.boundary.interruption import Interruptible
 from tools.boundary.redaction import readable, readable_value
 
 NOTICE: Final = "_artifact_output"
-NOTICE_ROOM: Final = 3_000  # bytes of a view that no notice exceeds
+NOTICE_ROOM: Final = 4_500  # bytes of a view that no notice exceeds
 INSTRUCTION_CHARACTERS: Final = 500
 TITLE_CHARACTERS: Final = 80  # of each saved artifact's title in the notice
 # What a producer may call its word to the model; none of these may contradict a failure.
@@ -62,11 +62,11 @@ async def kept(
 
 def bare(result: ToolResult, outputs: KeptOutputs | None) -> ToolResult:
     """The result as its projections may see it: without declarations, and after a failure without
-    the producer's own instructions.
+    the producer's own instructions. A notice that the tool wrote itself is always taken out.
     """
-    if not result.artifact_outputs:
+    if not result.artifact_outputs and NOTICE not in result.payload:
         return result
-    silenced = INSTRUCTIONS if outputs is not None and outputs.failed else frozenset()
+    silenced = {NOTICE, *(INSTRUCTIONS if outputs is not None and outputs.failed else ())}
     payload = {name: value for name, value in result.payload.items() if name not in silenced}
     return replace(
         result,

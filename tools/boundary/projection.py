@@ -35,14 +35,14 @@ def as_payload(result: ToolResult) -> Json:
     return view
 
 
-def for_model(descriptor: ToolDescriptor, result: ToolResult) -> str:
-    """Canonical JSON of at most 32 KiB."""
-    return bounded(descriptor.project_for_model(result), MODEL_VIEW)
+def for_model(descriptor: ToolDescriptor, result: ToolResult, *, room: int = 0) -> str:
+    """Canonical JSON of at most 32 KiB, `room` bytes of which are left free."""
+    return bounded(descriptor.project_for_model(result), MODEL_VIEW - room)
 
 
-def for_member(descriptor: ToolDescriptor, result: ToolResult) -> Json:
-    """Sanitised status and durable references, at most 8 KiB as JSON."""
-    return _fitting(descriptor.project_for_member(result), MEMBER_VIEW)
+def for_member(descriptor: ToolDescriptor, result: ToolResult, *, room: int = 0) -> Json:
+    """Sanitised status and durable references, at most 8 KiB as JSON, `room` bytes left free."""
+    return _fitting(descriptor.project_for_member(result), MEMBER_VIEW - room)
 
 
 def shown_arguments(arguments: Json | None) -> Json:
