@@ -14,11 +14,12 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from agents.api import authors
+from agents.api import authors, renderables
 from agents.api.authors import Author
 from agents.api.fields import Id, Lenient, Strict, Text, Whole, many
 from agents.api.operations import Call, Door, Effect, Key, Operation, operation
 from agents.api.pages import BY_NUMBER, newest_first, page
+from agents.api.renderables import ShownRenderable
 from agents.api.renderers import FileRenderer, JSONRenderer
 from agents.api.shapes import Paging, page_of
 from agents.conversations.models import Conversation
@@ -31,6 +32,7 @@ from artifacts.kinds.content import (
     Kind,
 )
 from artifacts.models import TAG_CHARACTERS, Artifact, ArtifactVersion
+from artifacts.renderable.envelope import ENVELOPE_BYTES
 from audit.reasons import Reason
 from audit.refusals import Invalid
 
@@ -80,10 +82,13 @@ class ArtifactVersionItem(serializers.Serializer[Any]):
 
 
 class ArtifactVersionDetail(ArtifactVersionItem):
-    """One version with its content; edits name it by its `tag`."""
+    """One version with its content; edits name it by its `tag`. `renderable` is how an artifact of
+    that kind is shown, and null for every other kind.
+    """
 
     tag = Text(TAG_CHARACTERS)
-    content = Text(int(CONTENT_CHARACTERS), allow_blank=True)
+    content = Text(int(ENVELOPE_BYTES), allow_blank=True)
+    renderable = ShownRenderable(allow_null=True)
 
 
 class ArtifactMay(serializers.Serializer[Any]):
@@ -400,7 +405,12 @@ def _versions(versions: Sequence[ArtifactVersion], call: Call) -> list[dict[str,
 
 def _whole(version: ArtifactVersion, call: Call) -> dict[str, Any]:
     (item,) = _versions([version], call)
-    return {**item, "tag": version.tag, "content": version.content}
+    return {
+        **item,
+        "tag": version.tag,
+        "content": version.content,
+        "renderable": renderables.shown(version),
+    }
 
 
 def _written(version: ArtifactVersion) -> dict[str, Any]:
