@@ -5,12 +5,15 @@ Everything goes through `visible_to`, so what is missing and what is hidden look
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 
+from artifacts import editing
+from artifacts.editing import Line
 from artifacts.kinds.content import Kind
 from artifacts.models import Artifact, ArtifactVersion
 from artifacts.querysets import Actor
@@ -22,6 +25,7 @@ RANGE_LINES = limit("artifact.range", 400, "lines", "Lines of an artifact one ra
 RANGE_BYTES = limit(
     "artifact.range_size", 24_576, "bytes", "Size of the lines one ranged read returns, as JSON."
 )
+RETURN: Final = "␍"  # a bare carriage return would look like the end of a line
 EXTENSIONS: Final = {
     Kind.MARKDOWN: "md",
     Kind.GRAPH: "json",
@@ -56,6 +60,8 @@ class LineRange:
     """Lines `first` to `last` of one exact version, each as `number: text`.
 
     `next_line` is where to read on, None at the end. `tag` marks the whole version's content.
+    `ends` says how its lines end (`lf`, `crlf` or `mixed`), `closed` that the last one does too;
+    `returns` that a carriage return inside a line is shown as ␍.
     """
 
     version: int
@@ -65,6 +71,9 @@ class LineRange:
     total: int
     text: str
     next_line: int | None
+    ends: str
+    closed: bool
+    returns: bool
 
 
 @dataclass(frozen=True)
@@ -119,15 +128,15 @@ def versions(actor: Actor, artifact_id: UUID) -> "QuerySet[Any]":
 def lines(of: ArtifactVersion, *, first: int = 1, count: int = RANGE_LINES) -> LineRange:
     """Up to 400 numbered lines from line `first` (at least 1).
 
-    Fewer when they would grow over the size of one range; a single line that is larger is cut
-    and says so. Past the end the range is empty.
+    Lines are those that hunks name (`editing.split`), without what ends them. Fewer when they would
+    grow over the size of one range; a single line that is larger is cut and says so. Past the end
+    the range is empty.
     """
-    every = of.content.split("\n")
-    if len(every) > 1 and not every[-1]:
-        every.pop()  # a final newline ends the last line, it does not start another
+    every = editing.split(of.content).lines
     taken: list[str] = []
     room: int = RANGE_BYTES
-    for number, line in enumerate(every[first - 1 : first - 1 + min(count, RANGE_LINES)], first):
+    wanted = every[first - 1 : first - 1 + min(count, RANGE_LINES)]
+    for number, line in enumerate((each.text.replace("\r", RETURN) for each in wanted), first):
         shown = f"{number}: {line}"
         size = _size(shown)
         if size > room and taken:
@@ -143,6 +152,9 @@ def lines(of: ArtifactVersion, *, first: int = 1, count: int = RANGE_LINES) -> L
         total=len(every),
         text="\n".join(taken),
         next_line=last + 1 if taken and last < len(every) else None,
+        ends=_ends(every),
+        closed=bool(every[-1].end),
+        returns=any("\r" in each.text for each in wanted),
     )
 
 
@@ -155,6 +167,11 @@ def download(of: ArtifactVersion) -> Download:
         media_type="application/octet-stream",
         body=of.content.encode(),
     )
+
+
+def _ends(every: Sequence[Line]) -> str:
+    found = {line.end for line in every} - {""}
+    return "mixed" if len(found) > 1 else "crlf" if found == {"\r\n"} else "lf"
 
 
 def _size(line: str) -> int:
