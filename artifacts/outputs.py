@@ -65,7 +65,7 @@ def _written(
             language=attestation.LANGUAGE,
             run=run,
         )
-    title = readable(output.title).strip() or accepted.filename.removesuffix(ENDING)
+    title = readable(output.title).strip() or envelope.filename(accepted.text).removesuffix(ENDING)
     return writing.create(
         actor=member,
         draft=writing.Draft(

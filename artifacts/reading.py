@@ -17,6 +17,7 @@ from artifacts.editing import Line
 from artifacts.kinds.content import Kind
 from artifacts.models import Artifact, ArtifactVersion
 from artifacts.querysets import Actor
+from artifacts.renderable import envelope
 from audit.limits import limit
 from audit.refusals import NotFound
 
@@ -159,13 +160,16 @@ def lines(of: ArtifactVersion, *, first: int = 1, count: int = RANGE_LINES) -> L
 
 
 def download(of: ArtifactVersion) -> Download:
-    """The exact content of a version as a file to be saved."""
+    """The exact content of a version as a file to be saved; an envelope says what it is called."""
+    body = of.content.encode()
+    if of.artifact.kind == Kind.RENDERABLE:
+        return Download(envelope.filename(of.content), "application/octet-stream", body)
     stem = re.sub(r"[^\w.-]+", "-", of.artifact.title).strip("-.")[:80] or "artifact"
     extension = CODE_EXTENSIONS.get(of.language) or EXTENSIONS[Kind(of.artifact.kind)]
     return Download(
         name=f"{stem}-v{of.number}.{extension}",
         media_type="application/octet-stream",
-        body=of.content.encode(),
+        body=body,
     )
 
 

@@ -29,6 +29,7 @@ from artifacts.kinds.content import (
     CONTENT_CHARACTERS,
     LANGUAGE_CHARACTERS,
     TITLE_CHARACTERS,
+    WRITABLE,
     Kind,
 )
 from artifacts.models import TAG_CHARACTERS, Artifact, ArtifactVersion
@@ -246,7 +247,10 @@ class OneArtifact(Door):
     def get(self, call: Call, artifact_id: UUID) -> Any:
         newest = reading.version(call.member, artifact_id)
         item = _item(newest.artifact, call)
-        may_edit = Artifact.objects.editable_by(call.member).filter(id=artifact_id).exists()
+        may_edit = (
+            newest.artifact.kind in WRITABLE
+            and Artifact.objects.editable_by(call.member).filter(id=artifact_id).exists()
+        )
         return {
             **item,
             "newest": _whole(newest, call),

@@ -62,11 +62,6 @@ class Envelope:
     text: str
     value: dict[str, Any]
 
-    @property
-    def filename(self) -> str:
-        """What the JSON is called when it is saved; safe as a file name."""
-        return str(self.value["download"]["filename"])
-
 
 def normalise(candidate: Any, *, secrets: tuple[str, ...] = ()) -> Envelope:
     """The canonical envelope of a candidate; `secrets` are values this installation keeps secret.
@@ -82,6 +77,11 @@ def normalise(candidate: Any, *, secrets: tuple[str, ...] = ()) -> Envelope:
     if len(text.encode()) > ENVELOPE_BYTES:
         raise UnfitEnvelope([f"it has more than {ENVELOPE_BYTES:,} bytes"])
     return Envelope(text, json.loads(text))
+
+
+def filename(text: str) -> str:
+    """What the JSON of an accepted envelope is called when it is saved; safe as a file name."""
+    return str(json.loads(text)["download"]["filename"])
 
 
 def _strict(candidate: Any) -> dict[str, Any]:
