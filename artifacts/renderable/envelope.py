@@ -6,6 +6,7 @@ which may be secret.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # ships no types
+from jsonschema.exceptions import ValidationError  # type: ignore[import-untyped]  # likewise
+from jsonschema.validators import extend  # type: ignore[import-untyped]  # likewise
 from referencing import Registry
 
 from artifacts.renderable import leaks, wording
@@ -40,8 +43,18 @@ SHOWN_PROBLEMS: Final = 5
 TABLE: Final = "table"  # the one renderer that draws
 SCHEMA_FILE: Final = Path(__file__).parents[1] / "contracts" / "renderable-artifact-v1.schema.json"
 SCHEMA: Final[dict[str, Any]] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def _whole_pattern(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[ValidationError]:
+    """The keyword `pattern` as ECMA means it: Python's `$` also stands before a last line break."""
+    if isinstance(instance, str) and not re.fullmatch(pattern, instance):
+        yield ValidationError("does not match")
+
+
 # An empty registry: nothing is ever fetched.
-_VALIDATOR: Final = Draft202012Validator(SCHEMA, registry=Registry())
+_VALIDATOR: Final = extend(Draft202012Validator, {"pattern": _whole_pattern})(
+    SCHEMA, registry=Registry()
+)
 
 
 class UnfitEnvelope(Invalid):
