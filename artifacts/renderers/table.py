@@ -1,7 +1,7 @@
 """The native table: a bounded, typed projection that a page draws without judging values itself."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from audit.limits import limit
@@ -63,7 +63,7 @@ def _order(values: list[Any], compared: Callable[[Any], Any]) -> list[int]:
 def _compared(of_type: str) -> Callable[[Any], Any]:
     """What a cell of a type is sorted by."""
     if of_type == "datetime":
-        return lambda value: datetime.fromisoformat(value).astimezone(UTC)
+        return datetime.fromisoformat
     if of_type == "text":
         return _text
     if of_type == MIXED:

@@ -13,12 +13,14 @@ from agents.definitions import bundling
 from agents.definitions.models import Agent
 from agents.journal.offloading import in_database
 from agents.members.models import Member
+from artifacts import outputs
 from audit.models import AuditEvent
 from audit.reasons import Action
 from tools.boundary import exposure
 from tools.boundary.contract import (
     Authority,
     Json,
+    KeepOutputs,
     Ports,
     RunIdentity,
     Tier,
@@ -48,6 +50,7 @@ class Run:
     authority: Callable[[RunIdentity], Authority | None]
     ordinal: int = 0
     compress: bool = False
+    keep_outputs: KeepOutputs | None = outputs.keep
     memory: RunMemory = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +85,7 @@ class Run:
             offered=self.offered,
             memory=self.memory,
             compress=self.compress,
+            keep_outputs=self.keep_outputs,
         )
         return await handle_tool_exec(call, self.identity, ports)
 

@@ -128,7 +128,7 @@ def _without(payload: Json, outputs: Sequence[ArtifactOutput]) -> Json:
             read = json.loads(value)
         except (ValueError, RecursionError):
             return False
-        return bool(cleaned(read) != read)
+        return is_raw(read) or bool(cleaned(read) != read)
 
     def cleaned(value: Any) -> Any:
         if isinstance(value, dict):
