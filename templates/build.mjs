@@ -8,6 +8,7 @@ const options = {
     shell: "static/ts/shell.ts",
     chat: "static/ts/chat.ts",
     inbox: "static/ts/inbox.ts",
+    artifact: "static/ts/artifact.ts",
     offline: "static/ts/offline.ts",
     kaizen: "static/css/kaizen.css",
     admin: "static/css/admin.css",

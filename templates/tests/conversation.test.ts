@@ -39,6 +39,7 @@ function shown(turn: Turn): unknown {
       if ("segments" in part) return [part.type, proseText(part)];
       if (part.type === "tools") return part.calls.map((call) => [call.label, call.state]);
       if (part.type === "steer") return [part.type, part.steer.text, part.steer.state];
+      if (part.type === "building") return [part.type, part.building.title];
       return [part.type, part.data];
     }),
   ];

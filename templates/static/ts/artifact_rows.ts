@@ -9,6 +9,8 @@ export interface Column {
   readonly label: string;
   /** Numbers stand at the end of their cells and are compared as such. */
   readonly numeric: boolean;
+  /** Row numbers in rising order, empty cells last, where whoever made the table knows them. */
+  readonly order?: readonly number[];
 }
 
 export type Cell = string | number | boolean | null;
@@ -30,7 +32,9 @@ export function parseTable(text: string, separator = separatorOf(text)): Table |
 }
 
 /** Row numbers in the order of a column; empty cells come last, equal ones stay as they were. */
-export function sorted(table: Table, column: number, descending: boolean): number[] {
+export function sorted(table: Table, column: number, descending: boolean): readonly number[] {
+  const known = table.columns[column]?.order;
+  if (known) return descending ? reversed(table, column, known) : known;
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
   const numeric = table.columns[column]?.numeric ?? false;
   const keys = table.rows.map((row) => keyOf(row[column] ?? null, numeric));
@@ -48,6 +52,12 @@ export function sorted(table: Table, column: number, descending: boolean): numbe
           : collator.compare(String(one), String(other));
       return turn * order || a - b;
     });
+}
+
+function reversed(table: Table, column: number, order: readonly number[]): number[] {
+  const isEmpty = (row: number) => (table.rows[row]?.[column] ?? null) === null;
+  const filled = order.filter((row) => !isEmpty(row));
+  return [...filled.reverse(), ...order.filter(isEmpty)];
 }
 
 function keyOf(cell: Cell, numeric: boolean): string | number | null {

@@ -77,6 +77,9 @@ export const words = {
   previewDraft: () => gettext("Shows your unsaved changes."),
   previewOf: (title: string) => fill(gettext("Preview of %(title)s"), { title }),
   previewSaved: () => gettext("Shows the saved version; your changes appear once they are saved."),
+  partOfRows: (shown: string, total: string) =>
+    fill(gettext("%(shown)s of %(total)s rows, long texts shortened. The download has everything."), { shown, total }),
+  portions: () => gettext("Marked by portion"),
   provenance: () => gettext("From"),
   readOnly: () => gettext("You may read this, not change it."),
   referenced: () => gettext("The result stays where it is; this names it."),

@@ -1,15 +1,16 @@
 // What an agent shows besides prose and tool calls: notes, saved work, canvases, summaries.
 import alertIcon from "../icons/alert.svg";
-import documentIcon from "../icons/document.svg";
 import infoIcon from "../icons/info.svg";
+import { savedCard, type ArtifactActions } from "./artifact_card.ts";
 import { drawing, h } from "./dom.ts";
 import { numberOf, textOf, type FrameData } from "./frames.ts";
+import { fenced } from "./markdown_code.ts";
 import { ProseView } from "./prose_view.ts";
 import { say } from "./strings.ts";
 import type { DataPart } from "./turn.ts";
 
 /** A card for something other than prose or tools. */
-export function dataCard(part: DataPart): HTMLElement {
+export function dataCard(part: DataPart, actions: ArtifactActions): HTMLElement {
   switch (part.type) {
     case "notice": {
       const warning = textOf(part.data, "level") === "warning";
@@ -20,10 +21,8 @@ export function dataCard(part: DataPart): HTMLElement {
         textOf(part.data, "message") || textOf(part.data, "text"),
       );
     }
-    case "building":
-      return h("p", { class: "note" }, drawing(documentIcon), say.building(buildingNames(part.data)));
     case "saved":
-      return savedCard(part.data);
+      return savedCard(part.data, actions);
     case "canvas":
       return canvasCard(part.data);
     case "compaction":
@@ -38,33 +37,6 @@ function compactionLine(data: FrameData): HTMLElement {
     "div",
     { class: "compaction" },
     h("span", {}, before !== null && after !== null ? say.compacted(before, after) : say.compactedPlain()),
-  );
-}
-
-function buildingNames(data: FrameData): string {
-  const names = Array.isArray(data.names) ? data.names : [data.title ?? data.name];
-  return names.filter((name) => typeof name === "string").join(", ");
-}
-
-function savedCard(data: FrameData): HTMLElement {
-  const version = numberOf(data, "version");
-  const id = textOf(data, "artifact_id") || textOf(data, "id");
-  return h(
-    "div",
-    { class: "saved" },
-    drawing(documentIcon),
-    h(
-      "div",
-      { class: "what" },
-      h("strong", {}, textOf(data, "title") || textOf(data, "name")),
-      h("span", {}, version === null ? say.savedPlain() : say.saved(version)),
-    ),
-    id !== "" &&
-      h(
-        "a",
-        { class: "button", href: `/api/artifacts/${encodeURIComponent(id)}/download`, download: true },
-        say.download(),
-      ),
   );
 }
 
@@ -97,12 +69,6 @@ function proseItem(item: FrameData): HTMLElement {
   const language = textOf(item, "language").replace(/\W/g, "");
   view.update(kind === "code" ? fenced(text, language) : text, true);
   return view.root;
-}
-
-function fenced(code: string, language: string): string {
-  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map((run) => run[0].length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${code}\n${fence}`;
 }
 
 function tableItem(item: FrameData): HTMLElement {

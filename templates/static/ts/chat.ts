@@ -1,5 +1,6 @@
 // The chat page: composes conversation, socket, thread, waiting messages and composer.
 import { AgentPicker, type AgentOption } from "./agent_picker.ts";
+import { ArtifactDock } from "./artifact_dock.ts";
 import { wireApprovalKeys } from "./approval_view.ts";
 import { announce, decide, onAnnounced } from "./approvals.ts";
 import { Composer, type During } from "./composer.ts";
@@ -41,7 +42,7 @@ import { steering } from "./steering.ts";
 import { say } from "./strings.ts";
 import { ThreadView } from "./thread_view.ts";
 import { toast } from "./toasts.ts";
-import { isOpen, type Turn } from "./turn.ts";
+import { buildings, isOpen, type Turn } from "./turn.ts";
 import { WaitingView } from "./waiting_view.ts";
 
 interface Page {
@@ -82,6 +83,8 @@ const thread = new ThreadView(state, page.me.name, {
   choose: (sibling) => void choose(sibling.inputId),
   goOn: () => void pose(say.goOnMessage()),
   say: (text) => void pose(text),
+  openArtifact: (id) => void dock.open(id),
+  watch: (callId) => void dock.watch(callId),
   decide: async (approval, decision, reason) => {
     const refusal = await decide(approval, decision, reason);
     void following?.catchUp(); // the frame itself may come by another way, or not at all
@@ -98,6 +101,15 @@ const composer = new Composer(conversation, drafts, page.me.during, {
   editLast,
 });
 
+const dock = new ArtifactDock({
+  building: (callId) => {
+    const parts = state.turns.flatMap(buildings);
+    return parts.find((part) => part.building.callId === callId)?.building ?? null;
+  },
+  focusComposer,
+});
+let shownPath = location.pathname;
+
 function start(): void {
   for (const frame of page.frames) apply(state, frame);
   redraw();
@@ -112,7 +124,10 @@ function start(): void {
   document.addEventListener("kaizen:focus-composer", focusComposer);
   document.addEventListener("visibilitychange", markRead);
   window.addEventListener("pagehide", sendRead);
-  window.addEventListener("popstate", () => location.reload());
+  window.addEventListener("popstate", () => {
+    if (location.pathname === shownPath) void dock.travel();
+    else location.reload();
+  });
   find("earlier-button").addEventListener("click", () => void showEarlier());
   find("earlier").hidden = !page.has_earlier;
   find("sum-up").addEventListener("click", () => void sumUp());
@@ -130,7 +145,9 @@ function follow(id: string): void {
 
 function changed(turn: Turn, frame: Frame | null): void {
   redraw();
+  dock.schedule();
   if (frame === null) return;
+  if (frame.event === "artifact_saved") dock.kept(frame.data);
   if (frame.event === "assistant_message") thread.speak(textOf(frame.data, "text"));
   if (frame.event === "approval_requested") {
     thread.speak(`${say.approvalNeeded()}: ${textOf(frame.data, "label")}`);
@@ -140,6 +157,7 @@ function changed(turn: Turn, frame: Frame | null): void {
     void refreshSidebar();
   }
   if (isOpen(turn)) return;
+  dock.ended();
   if (turn.state === "failed") thread.speak(turn.message || say.failure());
   if (turn.state === "cancelled") thread.speak(say.stopped());
   markRead();
@@ -192,7 +210,8 @@ async function reachConversation(): ReturnType<typeof openConversation> {
   const reply = await openConversation(conversationKey);
   if (reply.ok && conversation === null) {
     conversation = reply.body.id;
-    history.pushState(null, "", `/c/${conversation}`);
+    shownPath = `/c/${conversation}`;
+    history.pushState(null, "", shownPath);
     document.body.dataset.conversation = conversation;
     composer.moveTo(conversation);
     drafts.save(null, "");

@@ -1,11 +1,13 @@
 // What a conversation looks like after a set of frames and deltas. Pure: no document, no clock,
 // no network. Frames arrive here once and in order (ledger.ts), or older ones as a page from
 // before the first; both lead to the same state as one fresh read.
+import { grow, placeOf } from "./artifact_drafts.ts";
 import { pathTo, siblingsOf, tipBelow, type Siblings } from "./branches.ts";
 import { textOf, type Delta, type Frame, type FrameData } from "./frames.ts";
 import { extend } from "./segments.ts";
 import {
   blankTurn,
+  buildings,
   change,
   closeCalls,
   fillOf,
@@ -171,10 +173,20 @@ export function applyDelta(conversation: Conversation, delta: Delta): Turn | nul
   if (delta.kind === "source") return null;
   const turn = conversation.known.get(delta.turn_id);
   if (!turn || !isOpen(turn)) return null;
+  if (delta.kind === "artifact") return growBuilding(turn, delta);
   const { part, segment } = openSegment(turn, delta.kind, delta.segment, delta.segment_start);
   if (turn.state === "accepted") turn.state = "running";
   if (!extend(segment, delta.offset, delta.text)) return null;
   part.version += 1;
+  turn.version += 1;
+  return turn;
+}
+
+function growBuilding(turn: Turn, delta: Delta): Turn | null {
+  if (!grow(turn.drafts, delta.segment, delta.offset, delta.text)) return null;
+  for (const part of buildings(turn)) {
+    if (placeOf(part.building.callId) === delta.segment) part.version += 1;
+  }
   turn.version += 1;
   return turn;
 }

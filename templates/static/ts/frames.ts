@@ -43,7 +43,7 @@ export type SegmentKind = "text" | "thinking";
 export interface Delta {
   readonly event: "delta";
   readonly turn_id: string;
-  readonly kind: SegmentKind | "source";
+  readonly kind: SegmentKind | "artifact" | "source";
   readonly segment: number;
   readonly segment_start: boolean;
   readonly offset: number;

@@ -19,3 +19,14 @@ export function timeLeft(until: number, now: number): string | null {
   const rest = String(seconds % 60).padStart(2, "0");
   return `${Math.floor(seconds / 60)}:${rest}`;
 }
+
+const clock = new Intl.DateTimeFormat(document.documentElement.lang || undefined, {
+  dateStyle: "medium",
+  timeStyle: "short",
+});
+
+/** A moment as people write it, in their own time zone. */
+export function moment(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? "" : clock.format(date);
+}

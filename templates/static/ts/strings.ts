@@ -37,7 +37,6 @@ export const say = {
   askedBy: () => gettext("Asked by"),
   askMeNow: () => gettext("Ask me now"),
   backToWriting: () => gettext("Put it back into the message field"),
-  building: (names: string) => fill(gettext("Building %(names)s …"), { names }),
   byApproval: () => gettext("Approval"),
   byBudget: () => gettext("Budget"),
   byCeiling: () => gettext("The agent’s ceiling"),

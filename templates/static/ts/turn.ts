@@ -1,5 +1,6 @@
 // One turn: what was asked, what the agent did, what it answered, how it ended, and what one
 // frame or delta changes about that. Pure: no document, no clock, no network.
+import { became, building, forget, type Building, type Drafts } from "./artifact_drafts.ts";
 import { begin, callOf, close, decide, finish, request, type Call, type CallState } from "./calls.ts";
 import type { Node } from "./branches.ts";
 import {
@@ -42,10 +43,14 @@ export interface SteerPart extends PartRoot {
   readonly steer: Steer;
 }
 export interface DataPart extends PartRoot {
-  readonly type: "canvas" | "saved" | "building" | "notice" | "compaction";
+  readonly type: "canvas" | "saved" | "notice" | "compaction";
   readonly data: FrameData;
 }
-export type Part = ProsePart | ToolsPart | SteerPart | DataPart;
+export interface BuildingPart extends PartRoot {
+  readonly type: "building";
+  building: Building;
+}
+export type Part = ProsePart | ToolsPart | SteerPart | DataPart | BuildingPart;
 
 export interface Ask {
   readonly text: string;
@@ -88,6 +93,8 @@ export interface Turn extends Node {
   usage: Usage | null;
   answerPosition: number | null;
   parts: Part[];
+  /** Text of artifacts that are being written. */
+  readonly drafts: Drafts;
   /** What was said to it and not read yet. */
   steers: Steer[];
   version: number;
@@ -128,6 +135,7 @@ export function blankTurn(key: string, start: Pick<Turn, "order" | "state">): Tu
     usage: null,
     answerPosition: null,
     parts: [],
+    drafts: new Map(),
     steers: [],
     version: 0,
     ...start,
@@ -194,6 +202,7 @@ export function change(turn: Turn, frame: Frame): void {
     case "tool_started":
       return changeCall(turn, data, begin);
     case "tool_ended":
+      endBuilding(turn, (each) => each.callId === textOf(data, "call_id"));
       return changeCall(turn, data, finish);
     case "approval_requested":
       return changeCall(turn, data, request);
@@ -213,9 +222,9 @@ export function change(turn: Turn, frame: Frame): void {
     case "steer_rejected":
       return settleSteer(turn, data, "rejected");
     case "artifact_building":
-      return addData(turn, "building", frame);
+      return build(turn, data);
     case "artifact_saved":
-      turn.parts = turn.parts.filter((part) => part.type !== "building");
+      endBuilding(turn, (each) => became(each, data));
       return addData(turn, "saved", frame);
     case "canvas":
       return addData(turn, "canvas", frame);
@@ -247,7 +256,7 @@ function end(turn: Turn, state: TurnState, data: FrameData): void {
   turn.reason = textOf(data, "reason");
   turn.message = textOf(data, "message");
   turn.usage = usageOf(data);
-  turn.parts = turn.parts.filter((part) => part.type !== "building");
+  endBuilding(turn, () => true);
   turn.steers = [];
   if (state === "completed" || state === "salvaged") dropUnsettled(turn);
   for (const part of turn.parts) {
@@ -399,6 +408,30 @@ function findCall(turn: Turn, id: string): { part: ToolsPart; call: Call } | nul
     if (call) return { part, call };
   }
   return null;
+}
+
+function build(turn: Turn, data: FrameData): void {
+  const next = building(data, turn.drafts);
+  const id = `building-${next.callId}`;
+  const known = buildings(turn).find((part) => part.id === id);
+  if (!known) {
+    turn.parts.push({ id, version: 0, type: "building", building: next });
+    return;
+  }
+  known.building = next;
+  known.version += 1;
+}
+
+function endBuilding(turn: Turn, isOver: (building: Building) => boolean): void {
+  for (const part of buildings(turn).filter((each) => isOver(each.building))) {
+    forget(turn.drafts, part.building.callId);
+    turn.parts.splice(turn.parts.indexOf(part), 1);
+  }
+}
+
+/** What the turn is writing now. */
+export function buildings(turn: Turn): BuildingPart[] {
+  return turn.parts.filter((part) => part.type === "building");
 }
 
 function addData(turn: Turn, type: DataPart["type"], frame: Frame): void {

@@ -6,6 +6,7 @@ import retryIcon from "../icons/retry.svg";
 import steerIcon from "../icons/steer.svg";
 import stopIcon from "../icons/stop.svg";
 import thoughtIcon from "../icons/thought.svg";
+import { BuildingCard, type ArtifactActions } from "./artifact_card.ts";
 import type { ApprovalActions } from "./approval_view.ts";
 import { AskedView } from "./asked_view.ts";
 import type { Node, Siblings } from "./branches.ts";
@@ -28,7 +29,7 @@ import {
   type Usage,
 } from "./turn.ts";
 
-export interface TurnActions extends ApprovalActions {
+export interface TurnActions extends ApprovalActions, ArtifactActions {
   /** Sends an unsent message again, or asks the same once more beside the first time. */
   readonly retry: (turn: Turn) => void;
   /** Takes an unsent message off the page and back into the composer. */
@@ -154,10 +155,15 @@ export class TurnView {
         const update = (next: Part) => next.type === "tools" && view.update(next);
         return { root: view.root, version: -1, update };
       }
+      case "building": {
+        const view = new BuildingCard(part.building, this.#actions);
+        const update = (next: Part) => next.type === "building" && view.update(next.building);
+        return { root: view.root, version: -1, update };
+      }
       case "steer":
         return still(steerNote(part, this.#actions), part);
       default:
-        return still(dataCard(part), part);
+        return still(dataCard(part, this.#actions), part);
     }
   }
 
