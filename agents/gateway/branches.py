@@ -14,6 +14,7 @@ _CHARACTERS = re.compile(
 _UNFINISHED = re.compile(
     rf"\\(?:u[0-9a-fA-F]{{0,3}})?$|{_PAIR_START}(?:\\(?:u[0-9a-fA-F]{{0,3}})?)?$"
 )
+_ARGUMENTS = re.compile(r'\s*,\s*"arguments"\s*:\s*')
 # Longer than any opening of a branch can be; what has not opened one by then is plain text.
 UNDECIDED_CHARACTERS = 200
 
@@ -21,13 +22,17 @@ UNDECIDED_CHARACTERS = 200
 class BranchReader:
     """Feed it what the model writes.
 
-    `tool` is the tool's name once that branch is taken, and `raw` then everything written.
+    `tool` is the tool's name once that branch is taken, and `raw` then everything written, `length`
+    characters so far; `news` gives its arguments as they come.
     `text` is the final answer so far. A server that ignores the schema and writes plain text is
     taken at its word: the text is the answer.
     """
 
     def __init__(self) -> None:
         self.tool: str | None = None
+        self.length = 0
+        self._before: str | None = ""  # what stands between name and arguments, None after it
+        self._new = ""
         self._raw: list[str] = []
         self._text: list[str] = []
         self._held = ""
@@ -46,7 +51,7 @@ class BranchReader:
     def feed(self, piece: str) -> str:
         """The answer text that this piece makes certain."""
         if self.tool is not None:
-            self._raw.append(piece)
+            self._take(piece)
             return ""
         if self._over:
             return ""
@@ -70,6 +75,23 @@ class BranchReader:
         self._text.append(said)
         return said
 
+    def news(self) -> str:
+        """What came of a call's arguments since the last time, with what may stand after them."""
+        new, self._new = self._new, ""
+        return new
+
+    def _take(self, piece: str) -> None:
+        """More of a call."""
+        self._raw.append(piece)
+        self.length += len(piece)
+        if self._before is None:
+            self._new += piece
+            return
+        self._before += piece
+        begun = _ARGUMENTS.match(self._before)
+        if begun and begun.end() < len(self._before):
+            self._new, self._before = self._before[begun.end() :], None
+
     def _decide(self) -> None:
         final = _FINAL.match(self._held)
         if final:
@@ -79,8 +101,10 @@ class BranchReader:
         tool = _TOOL.match(self._held)
         if tool:
             self.tool = json.loads(tool.group(1), strict=False)
-            self._raw.append(self._held)
-            self._held = ""
+            held, self._held = self._held, ""
+            self._raw.append(held[: tool.end()])
+            self.length = tool.end()
+            self._take(held[tool.end() :])
             return
         begun = self._held.lstrip()
         self._plain = len(begun) > UNDECIDED_CHARACTERS or (begun[:1] not in ("", "{"))

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from audit import canonical
 from audit.reasons import ErrorClass, Reason
 
 End = Literal["complete", "tool_calls", "truncated", "failed"]
@@ -124,11 +123,6 @@ class ModelToolCall:
     raw: str
     refusal: CallRefusal | None = None
 
-    @property
-    def history_arguments(self) -> str:
-        """Valid JSON for the message history, also for a call that was refused."""
-        return "{}" if self.arguments is None else canonical.dump(self.arguments)
-
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
@@ -142,11 +136,16 @@ class ThinkingDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """A tool call grows. Nothing may be done with it before `Completed`."""
+    """A tool call grows. Nothing may be done with it before `Completed`.
+
+    `index` counts calls in the order in which they were begun. `text` is what came of the argument
+    text since the last delta of the call; halves of characters may meet only in the next one.
+    """
 
     index: int
     name: str
     arguments_so_far_len: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,14 @@ class TooManyCalls(Exception):
 class JoinedCall:
     """One call as far as it has come."""
 
-    __slots__ = ("id", "index", "length", "name", "parts", "shares_index")
+    __slots__ = ("id", "index", "length", "name", "parts", "shares_index", "told")
 
     def __init__(self, index: int, provider_id: str, name: str) -> None:
         self.index = index
         self.id = provider_id
         self.name = name
         self.parts: list[str] = []
+        self.told = 0  # of the parts
         self.length = 0
         self.shares_index = False  # with a call opened earlier
 
@@ -41,6 +42,12 @@ class JoinedCall:
         if text.isascii():
             return text
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+    def news(self) -> str:
+        """What came of the argument text since the last time."""
+        new = "".join(self.parts[self.told :])
+        self.told = len(self.parts)
+        return new
 
 
 class CallJoiner:
@@ -83,7 +90,7 @@ class CallJoiner:
     def deltas(self) -> list[ToolCallDelta]:
         """One delta for each call that grew since the last time."""
         grown = [
-            ToolCallDelta(self._calls.index(call), call.name, call.length)
+            ToolCallDelta(self._calls.index(call), call.name, call.length, call.news())
             for call in self._touched.values()
         ]
         self._touched.clear()

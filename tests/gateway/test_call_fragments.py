@@ -173,3 +173,19 @@ def test_it_bounds_the_number_of_calls() -> None:
         joiner.add(fragment("{}", index=index, id=f"c{index}", name="x"))
     with pytest.raises(TooManyCalls):
         joiner.add(fragment("{}", index=MAX_CALLS, id="more", name="x"))
+
+
+def test_deltas_bring_the_argument_text_once() -> None:
+    joiner = CallJoiner()
+    said: dict[int, list[str]] = {0: [], 1: []}
+    for one in (
+        fragment('{"q"', index=0, id="a", name="x"),
+        fragment("{", index=1, id="b", name="y"),
+        fragment(":1}", index=0),
+        fragment(index=0, id="a"),
+        fragment("}", index=1),
+    ):
+        joiner.add(one)
+        for delta in joiner.deltas():
+            said[delta.index].append(delta.text)
+    assert said == {0: ['{"q"', ":1}", ""], 1: ["{", "}"]}

@@ -71,7 +71,10 @@ async def test_a_tool_branch_is_a_call(size: int) -> None:
     assert (call.name, call.arguments) == ("look", {"query": "tides", "n": 2})
     assert outcome(got).end == "tool_calls"
     assert said(got, TextDelta) == ""
-    assert {event.name for event in got if isinstance(event, ToolCallDelta)} == {"look"}
+    deltas = [event for event in got if isinstance(event, ToolCallDelta)]
+    assert {event.name for event in deltas} == {"look"}
+    assert "".join(event.text for event in deltas) == '{"query": "tides", "n": 2}' + "}"
+    assert deltas[-1].arguments_so_far_len == len(whole)
 
 
 @pytest.mark.req("ENG-003")

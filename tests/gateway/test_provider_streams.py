@@ -50,7 +50,7 @@ async def check(case: dict[str, Any], sent: list[bytes], between_reads_s: float)
         assert call.provider_id == want.get("id", call.provider_id)
     refused = [call.provider_id for call in ended.calls if call.refusal is not None]
     assert refused == expected.get("rejected_calls", [])
-    assert all(json.loads(call.history_arguments) is not None for call in ended.calls)
+    assert all((call.arguments is None) is (call.refusal is not None) for call in ended.calls)
     if "usage" in expected:
         assert ended.usage is not None
         assert ended.usage.prompt_tokens == expected["usage"]["prompt_tokens"]

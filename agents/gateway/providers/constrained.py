@@ -80,7 +80,7 @@ def _translated(reader: BranchReader, piece: str) -> list[StreamEvent]:
     if text:
         return [TextDelta(text)]
     if reader.tool is not None:
-        return [ToolCallDelta(0, reader.tool, len(reader.raw))]
+        return [ToolCallDelta(0, reader.tool, reader.length, reader.news())]
     return []
 
 
