@@ -1,7 +1,15 @@
 """Renderable envelopes as trusted producers make them: ferry times of a harbour."""
 
 import json
+import secrets
 from typing import Any
+from uuid import uuid4
+
+from agents.members.models import Member
+from artifacts import outputs
+from artifacts.models import ArtifactVersion
+from tools.boundary.contract import ArtifactOutput, RunIdentity
+from tools.effects import claims
 
 Json = dict[str, Any]
 
@@ -54,3 +62,14 @@ def payload(data: Any, **changes: Any) -> Json:
     return ferries(
         renderer={"type": "harbour.map"}, payload={"type": "harbour.map", "data": data, **changes}
     )
+
+
+def kept_for(member: Member, candidate: Json) -> ArtifactVersion:
+    """The envelope as a run of the member has kept it."""
+    run_id, queue = uuid4(), f"tests-{secrets.token_hex(6)}"
+    claims.enqueue(run_id, lane=uuid4(), ordinal=1, queue=queue)
+    (claim,) = claims.claim("tests", limit=1, lease_s=60, queue=queue)
+    identity = RunIdentity(run_id, claim.fence, member.pk, uuid4(), uuid4(), 1)
+    (frame,) = outputs.keep(identity, f"{run_id}:1:1", (ArtifactOutput(candidate),)).saved
+    found = ArtifactVersion.objects.select_related("artifact")
+    return found.get(artifact_id=frame.data["artifact_id"])  # type: ignore[no-any-return]  # rows
