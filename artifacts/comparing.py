@@ -239,11 +239,10 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     for group in _grouped(runs(old, new)):
         first, last = group[0], group[-1]
         yield (f"@@ -{_span(first.first, last.last)} +{_span(first.new_first, last.new_last)} @@")
-        for run in group:
-            for line in _lines(run, old, new):
-                yield f"{' ' if run.op == '=' else run.op}{line.removesuffix(chr(10))}"
-                if not line.endswith("\n"):
-                    yield "\\ No newline at end of file"
+        for op, line in ((run.op, line) for run in group for line in _lines(run, old, new)):
+            yield f"{' ' if op == '=' else op}{line.removesuffix(chr(10))}"
+            if not line.endswith("\n"):
+                yield "\\ No newline at end of file"
 
 
 def _grouped(found: Sequence[Run]) -> Iterator[list[Run]]:

@@ -12,12 +12,25 @@ from artifacts.kinds.content import (
     TITLE_CHARACTERS,
     Kind,
 )
-from artifacts.querysets import ArtifactQuerySet, ArtifactVersionQuerySet
+from artifacts.querysets import (
+    ArtifactQuerySet,
+    ArtifactVersionQuerySet,
+    StagedArtifactQuerySet,
+    StagedPartQuerySet,
+)
 from artifacts.renderable import attestation
 from artifacts.renderable.envelope import ENVELOPE_BYTES
 
 KIND_CHOICES = [(str(kind), kind.name.capitalize()) for kind in Kind]
 TAG_CHARACTERS = 16  # hexadecimal digits; a slip of a reader is caught, and it is short to repeat
+
+
+class StagedState(models.TextChoices):
+    """open -> finished | discarded."""
+
+    OPEN = "open"
+    FINISHED = "finished"
+    DISCARDED = "discarded"
 
 
 class Artifact(models.Model):
@@ -110,6 +123,58 @@ class ArtifactVersion(models.Model):
     def tag(self) -> str:
         """A short mark of exactly this content, which an edit must repeat."""
         return self.digest.removeprefix("sha256:")[:TAG_CHARACTERS]
+
+
+class StagedArtifact(models.Model):
+    """An artifact that a run writes part by part, until it is finished or given up.
+
+    Not an artifact: nobody but the run reads it, and it goes with the run. `receipt` is that of the
+    newest of `parts` parts; `made` the artifact it became. States: open -> finished | discarded.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    run_id = models.UUIDField()
+    call_id = models.CharField(max_length=100)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    conversation_id = models.UUIDField(null=True, blank=True)
+    title = models.CharField(max_length=TITLE_CHARACTERS)
+    kind = models.CharField(max_length=12, choices=KIND_CHOICES)
+    language = models.CharField(max_length=LANGUAGE_CHARACTERS, blank=True, default="")
+    state = models.CharField(max_length=12, choices=StagedState.choices, default=StagedState.OPEN)
+    parts = models.PositiveIntegerField(default=0)
+    characters = models.PositiveIntegerField(default=0)
+    receipt = models.CharField(max_length=TAG_CHARACTERS, blank=True, default="")
+    made = models.ForeignKey(Artifact, on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = StagedArtifactQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run_id", "call_id"], name="one_staged_per_call"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(models.F("characters"), int(CONTENT_CHARACTERS)),
+                name="staged_content_is_bounded",
+            ),
+        ]
+
+
+class StagedPart(models.Model):
+    """One part of a staged artifact, with the receipt that was given for it."""
+
+    staged = models.ForeignKey(StagedArtifact, on_delete=models.CASCADE, related_name="+")
+    ordinal = models.PositiveIntegerField()
+    content = models.TextField()
+    digest = models.CharField(max_length=71)
+    receipt = models.CharField(max_length=TAG_CHARACTERS)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects = StagedPartQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["staged", "ordinal"], name="one_staged_part_per_place"),
+        ]
 
 
 class ArtifactUserObjectPermission(UserObjectPermissionBase):

@@ -53,6 +53,33 @@ class ArtifactVersionQuerySet(models.QuerySet[Any]):
         return self.filter(artifact__in=artifacts)
 
 
+class StagedArtifactQuerySet(models.QuerySet[Any]):
+    """Artifacts that runs are writing."""
+
+    def visible_to(self, actor: Actor) -> Self:
+        """What runs of the person write for them."""
+        return self.filter(owner_id=actor.pk) if actor.is_active else self.none()
+
+    def of_run(self, run_id: UUID) -> Self:
+        """What one run writes; no other run reaches it."""
+        return self.filter(run_id=run_id)
+
+    def abandoned(self) -> Self:
+        """Those whose run has ended: nobody can go on with them."""
+        claims = apps.get_model("effects", "RunClaim").objects
+        still_open = claims.filter(run_id=OuterRef("run_id"), settled_at__isnull=True)
+        return self.filter(~Exists(still_open))
+
+
+class StagedPartQuerySet(models.QuerySet[Any]):
+    """Parts, reached through what they are parts of."""
+
+    def visible_to(self, actor: Actor) -> Self:
+        """Every part of what runs of the person write."""
+        staged = apps.get_model("artifacts", "StagedArtifact").objects.visible_to(actor)
+        return self.filter(staged__in=staged)
+
+
 def _shared(actor: Actor, codenames: tuple[str, ...]) -> Q:
     by_person = apps.get_model("artifacts", "ArtifactUserObjectPermission").objects.filter(
         content_object=OuterRef("pk"), user_id=actor.pk, permission__codename__in=codenames

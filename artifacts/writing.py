@@ -1,6 +1,7 @@
 """The one writer of artifacts, for people and for runs. Nothing else makes a version."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,9 @@ from audit.reasons import Action, Outcome, Reason
 from audit.refusals import Conflict, Invalid, NotFound, Refusal
 from tools.effects import claims
 
+# Control characters, halves of characters, and marks that turn the direction of reading: a title
+# with these could look like another one.
+HIDING: Final = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 READ_ONLY: Final = "This artifact is shared for reading only."
 
 
@@ -78,10 +82,7 @@ def create(
     `contents.BrokenContract`), `Refusal(ACCOUNT_INACTIVE)`, `Refusal(CALL_ID_REUSED)` when the
     call wrote something else, and `LeaseLost` when the run has been taken over.
     """
-    title = " ".join(draft.title.split())
-    if not 0 < len(title) <= contents.TITLE_CHARACTERS:
-        reason = Reason.TOO_LONG if title else Reason.MISSING_FIELD
-        raise Invalid([{"field": "title", "reason": str(reason)}])
+    title = checked_title(draft.title)
     _check(draft.kind, draft.content, draft.language, run)
     if not actor.is_active:
         raise Refusal(Reason.ACCOUNT_INACTIVE, "This account is switched off.")
@@ -190,6 +191,20 @@ def delete(*, actor: Actor, artifact_id: UUID) -> None:
             outcome=Outcome.SUCCESS,
             subject=("artifact", str(artifact_id)),
         )
+
+
+def checked_title(text: str) -> str:
+    """The title with single spaces; raises `Invalid` for one that is empty, too long or no text."""
+    title = " ".join(text.split())
+    if not title:
+        reason = Reason.MISSING_FIELD
+    elif len(title) > contents.TITLE_CHARACTERS:
+        reason = Reason.TOO_LONG
+    elif HIDING.search(title):
+        reason = Reason.INVALID_FIELD
+    else:
+        return title
+    raise Invalid([{"field": "title", "reason": str(reason)}])
 
 
 def digest_of(content: str) -> str:

@@ -237,6 +237,9 @@ class Action(StrEnum):
     ARTIFACT_UPDATED = auto()
     ARTIFACT_DELETED = auto()
     ARTIFACT_SHARED = auto()
+    # A run began to write one part by part; it gave that up, or left it behind when it ended.
+    ARTIFACT_STAGED = auto()
+    ARTIFACT_UNSTAGED = auto()
     DOCUMENT_UPLOADED = auto()
     DOCUMENT_DELETED = auto()
 

@@ -108,6 +108,11 @@ BEAT: Final[dict[str, dict[str, Any]]] = {
         "schedule": 5.0,
         "options": {"queue": MAINTENANCE, "expires": 5.0},
     },
+    "sweep-staged-artifacts": {
+        "task": "artifacts.sweep_staged",
+        "schedule": 60.0,
+        "options": {"queue": MAINTENANCE, "expires": 60.0},
+    },
     "forget-what-is-over": {
         "task": "members.forget_what_is_over",
         "schedule": 3_600.0,

@@ -23,6 +23,16 @@ AGENT_LOOP_TOOL_NAMES: Final = frozenset(
         "create_artifact",
         # write: appends a whole new version to an artifact
         "update_artifact",
+        # write: changes some lines of an exact version and leaves every other byte as it is
+        "edit_artifact",
+        # write: begins a long artifact that is written part by part, so that no call is too large
+        "begin_artifact",
+        # write: keeps one part of it under a receipt, in a commit of its own
+        "append_artifact",
+        # write: makes the artifact out of its parts; before that the member has nothing
+        "finalize_artifact",
+        # write: gives the parts up, so that nothing unwanted stays until the turn ends
+        "discard_artifact",
         # read: reads an exact version by line ranges, which an update must build on
         "read_artifact",
         # read: looks up tools of a large catalogue, of which a model is shown only a part at once

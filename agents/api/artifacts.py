@@ -39,7 +39,7 @@ from audit.refusals import Invalid
 
 TAG: Final = "artifacts"
 VERSION: Final = {"minimum": 1, "maximum": 999_999_999}
-MAX_LINE: Final = 1_000_000
+LINE: Final = {"maximum": 1_000_000}
 DIFF_LINES: Final = 2 * int(CONTENT_CHARACTERS) + 2  # a line has at least its end
 SAVED: Final = "attachment"
 # A file is saved, never shown; should a browser show it after all, it can do nothing.
@@ -151,9 +151,9 @@ class ArtifactHunk(Strict):
     """
 
     op = serializers.ChoiceField(choices=["PUT", "CUT"])
-    first = Whole(1, MAX_LINE, required=False)
-    last = Whole(1, MAX_LINE, required=False)
-    after = Whole(0, MAX_LINE, required=False)
+    first = Whole(1, **LINE, required=False)
+    last = Whole(1, **LINE, required=False)
+    after = Whole(0, **LINE, required=False)
     lines = serializers.ListField(
         child=Text(int(CONTENT_CHARACTERS), allow_blank=True),
         required=False,

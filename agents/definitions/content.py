@@ -28,7 +28,7 @@ DISCOVERIES_ASKED = limit(
 META_BYTES = limit("agent.meta", 4_096, "bytes", "Size of an agent's routing and meta data.")
 
 # Families of tools a definition may ask for; the boundary decides what a turn is offered.
-TOOL_FAMILIES: Final = frozenset({"artifacts"})
+TOOL_FAMILIES: Final = frozenset({"artifacts", "artifacts_staged"})
 OPTIONAL: Final = {
     "description": "",
     "capability_ceiling": Ceiling.READ.value,

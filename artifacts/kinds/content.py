@@ -55,25 +55,46 @@ class BrokenContract(Invalid):
 
 def check(*, kind: str, content: str, language: str) -> None:
     """Raise `Invalid` naming every wrong field, or `BrokenContract` for a malformed graph."""
-    faults: list[FieldProblem] = []
-    if kind not in WRITABLE:
-        faults.append(_fault("kind", Reason.INVALID_FIELD))
+    faults = _heading_faults(kind, language)
     if not content.strip():
         faults.append(_fault("content", Reason.MISSING_FIELD))
     elif len(content) > CONTENT_CHARACTERS:
         faults.append(_fault("content", Reason.TOO_LONG))
-    elif not _storable(content):
+    elif not storable(content):
         faults.append(_fault("content", Reason.INVALID_FIELD))
-    if language and not _fits_language(kind, language):
-        faults.append(_fault("language", Reason.INVALID_FIELD))
-    if kind == Kind.RENDERABLE or language in RESERVED_LANGUAGES:
-        raise Invalid(faults, RESERVED)
-    if faults:
-        raise Invalid(faults)
+    _refuse(faults, kind, language)
     if kind == Kind.GRAPH:
         found = graph.problems(content)
         if found:
             raise BrokenContract(found, graph.EXPECTED_SCHEMA)
+
+
+def check_heading(*, kind: str, language: str) -> None:
+    """Raise `Invalid` for a kind or language that no written content may have."""
+    _refuse(_heading_faults(kind, language), kind, language)
+
+
+def storable(content: str) -> bool:
+    """Whether a text can be kept as it is: no NUL, no half of a character."""
+    try:
+        canonical.check(content)
+    except Refusal:
+        return False
+    return True
+
+
+def _heading_faults(kind: str, language: str) -> list[FieldProblem]:
+    faults = [] if kind in WRITABLE else [_fault("kind", Reason.INVALID_FIELD)]
+    if language and not _fits_language(kind, language):
+        faults.append(_fault("language", Reason.INVALID_FIELD))
+    return faults
+
+
+def _refuse(faults: list[FieldProblem], kind: str, language: str) -> None:
+    if kind == Kind.RENDERABLE or language in RESERVED_LANGUAGES:
+        raise Invalid(faults, RESERVED)
+    if faults:
+        raise Invalid(faults)
 
 
 def _fits_language(kind: str, language: str) -> bool:
@@ -84,14 +105,6 @@ def _fits_language(kind: str, language: str) -> bool:
         and language not in RESERVED_LANGUAGES
         and bool(LANGUAGE.fullmatch(language))
     )
-
-
-def _storable(content: str) -> bool:
-    try:
-        canonical.check(content)
-    except Refusal:
-        return False
-    return True
 
 
 def _fault(field: str, reason: Reason) -> FieldProblem:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from artifacts import editing, staging
 from artifacts.kinds import content
 from artifacts.models import Artifact, ArtifactVersion
 from tools.boundary import projection, registry, schemas
@@ -15,6 +16,10 @@ KEPT: dict[tuple[str, str], int] = {
     ("create_artifact", "content"): content.CONTENT_CHARACTERS,
     ("update_artifact", "language"): content.LANGUAGE_CHARACTERS,
     ("update_artifact", "content"): content.CONTENT_CHARACTERS,
+    ("edit_artifact", "hunks"): editing.HUNKS,
+    ("begin_artifact", "title"): content.TITLE_CHARACTERS,
+    ("begin_artifact", "language"): content.LANGUAGE_CHARACTERS,
+    ("append_artifact", "content"): staging.PART_CHARACTERS,
     ("show_chat_canvas", "title"): projection.CANVAS_TITLE,
     ("show_chat_canvas", "markdown"): projection.CANVAS_CHARACTERS,
 }
@@ -23,6 +28,9 @@ FORGOTTEN = {
     ("search_about", "question"),
     ("conversation_history_search", "query"),
     ("tool_search", "query"),
+    # compared with what is kept
+    ("edit_artifact", "tag"),
+    ("finalize_artifact", "receipt"),
 }
 
 

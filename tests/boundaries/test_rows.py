@@ -33,6 +33,7 @@ UNASKED = {
     "agents/turns/querysets.py Conversation": "the question follows on the next line",
     "tools/builtin/acting.py Member": "a tool loads the person it acts for and asks as them",
     "kaizen/management/commands/token.py Member": "whoever runs commands on the machine is trusted",
+    "agents/api/authors.py Member": "names of who wrote versions that were asked",
     "agents/turns/facts.py Turn": "codes and counts for administrators and operators, no content",
     "agents/turns/authority.py Member": "the worker loads the person it acts for and asks as them",
 }

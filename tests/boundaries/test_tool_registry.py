@@ -19,6 +19,11 @@ NAMES = {
     "list_available_agents",
     "create_artifact",
     "update_artifact",
+    "edit_artifact",
+    "begin_artifact",
+    "append_artifact",
+    "finalize_artifact",
+    "discard_artifact",
     "read_artifact",
     "tool_search",
 }
@@ -58,7 +63,7 @@ def unexplained(one: Source) -> list[str]:
 @pytest.mark.req("REG-002")
 def test_the_set_holds_exactly_these_names() -> None:
     assert AGENT_LOOP_TOOL_NAMES == NAMES
-    assert len(AGENT_LOOP_TOOL_NAMES) == 8
+    assert len(AGENT_LOOP_TOOL_NAMES) == 13
     assert isinstance(AGENT_LOOP_TOOL_NAMES, frozenset)
 
 

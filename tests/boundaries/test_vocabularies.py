@@ -53,6 +53,11 @@ TOOLS = {
     "list_available_agents",
     "create_artifact",
     "update_artifact",
+    "edit_artifact",
+    "begin_artifact",
+    "append_artifact",
+    "finalize_artifact",
+    "discard_artifact",
     "read_artifact",
     "tool_search",
 }

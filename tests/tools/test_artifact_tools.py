@@ -36,6 +36,7 @@ async def test_creating_answers_with_the_durable_reference(run: Run) -> None:
         "artifact": {
             "id": str(kept.artifact.id),
             "version": 1,
+            "tag": kept.tag,
             "digest": kept.digest,
             "title": "Plan",
             "kind": "markdown",
@@ -79,8 +80,10 @@ async def test_updating_an_old_version_says_which_is_current(run: Run) -> None:
     assert json.loads(stale.model_view) == {
         "outcome": "error",
         "error_class": "invalid_argument",
-        "message": "The artifact has a newer version. Read it, then update that version.",
+        "message": "The artifact has a newer version. Read it, then change that.",
         "current_version": 2,
+        "current_tag": writing.digest_of("two")[7:23],
+        "changed_since": "@@ -1,3 +1 @@\n-# Plan\n-\n-* one\n+two\n\\ No newline at end of file",
         "retryable": True,
     }
     assert stale.ends_turn is None

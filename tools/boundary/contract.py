@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from re import Pattern
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
@@ -178,13 +179,39 @@ class Target:
     version: str
 
 
+@dataclass(frozen=True)
+class Described:
+    """What a generated text becomes. `artifact_id` names what gets another version."""
+
+    title: str
+    kind: str
+    language: str = ""
+    artifact_id: str = ""
+
+
 Execute = Callable[[ToolContext, Json], Awaitable[ToolResult]]
+# Says in the database, under the member's rights, what a text becomes, from arguments that no
+# schema has been held against. Raises `Refusal` where it becomes nothing.
+Describe = Callable[[RunIdentity, Json], Described]
 # Reads in the database, under the member's rights, what a call would change. Raises `Refusal`.
 FindTarget = Callable[[RunIdentity, Json], Target]
 ProjectForModel = Callable[[ToolResult], Json]
 ProjectForMember = Callable[[ToolResult], Json]
 # Keeps, in the database, what a call that succeeded declared: identity, id of the call, outputs.
 KeepOutputs = Callable[[RunIdentity, str, tuple[ArtifactOutput, ...]], KeptOutputs]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What in a tool's arguments is text that people may watch while a model writes it.
+
+    `content` names that argument, a bounded string; `told_by` those that must be complete before
+    `describe` can say what it becomes.
+    """
+
+    content: str
+    told_by: tuple[str, ...]
+    describe: Describe
 
 
 @dataclass(frozen=True)
@@ -198,7 +225,9 @@ class ToolDescriptor:
     `discovery`: it only finds tools, so calling it is no progress. `repeat_exempt`: one result
     takes several calls that may look alike, so identical calls always run. `whole_result`: what
     the model builds on must come word for word, so it is never compressed. `target` finds what a
-    call would change, for tools that change something that is there already.
+    call would change, for tools that change something that is there already. `intent_hints` and
+    `exact_intent` move an offered tool forward for a message, the second like its own name.
+    `generated` says which argument people may watch being written.
     """
 
     name: str
@@ -218,7 +247,9 @@ class ToolDescriptor:
     discovery: bool = False
     whole_result: bool = False
     target: FindTarget | None = None
+    generated: Generated | None = None
     intent_hints: tuple[str, ...] = ()
+    exact_intent: Pattern[str] | None = None
     run_artifact_targets_field: str | None = None
 
 

@@ -119,8 +119,9 @@ def within(tier: Tier, ceiling: Tier) -> bool:
 
 
 def _distance(descriptor: ToolDescriptor, text: str) -> int:
-    """0 for a tool the text names, 1 for one it hints at, 2 for every other."""
-    if _says(text, descriptor.name, whole=True):
+    """0 for a tool the text names or asks for exactly, 1 for one it hints at, 2 for every other."""
+    exact = descriptor.exact_intent
+    if _says(text, descriptor.name, whole=True) or (exact is not None and exact.search(text)):
         return 0
     return 1 if any(_says(text, hint, whole=False) for hint in descriptor.intent_hints) else 2
 

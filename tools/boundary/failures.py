@@ -55,6 +55,7 @@ CLASSES: Final[Mapping[Reason, ErrorClass]] = MappingProxyType(
         Reason.FORBIDDEN: ErrorClass.FORBIDDEN,
         Reason.INVALID_BODY: ErrorClass.INVALID_ARGUMENT,
         Reason.STALE_VERSION: ErrorClass.INVALID_ARGUMENT,
+        Reason.CONTENT_MISMATCH: ErrorClass.INVALID_ARGUMENT,
         Reason.RATE_LIMITED: ErrorClass.RATE_LIMITED,
         Reason.BUDGET_EXHAUSTED: ErrorClass.RATE_LIMITED,
         Reason.TIMEOUT: ErrorClass.TIMEOUT,

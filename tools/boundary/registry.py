@@ -43,6 +43,11 @@ ENTRIES: Final[Mapping[str, Entry]] = MappingProxyType(
         "list_available_agents": Entry("tools.builtin.agents.LIST_AVAILABLE_AGENTS"),
         "create_artifact": Entry("tools.builtin.artifacts.CREATE_ARTIFACT"),
         "update_artifact": Entry("tools.builtin.artifacts.UPDATE_ARTIFACT"),
+        "edit_artifact": Entry("tools.builtin.artifact_edits.EDIT_ARTIFACT"),
+        "begin_artifact": Entry("tools.builtin.artifact_staging.BEGIN_ARTIFACT"),
+        "append_artifact": Entry("tools.builtin.artifact_staging.APPEND_ARTIFACT"),
+        "finalize_artifact": Entry("tools.builtin.artifact_staging.FINALIZE_ARTIFACT"),
+        "discard_artifact": Entry("tools.builtin.artifact_staging.DISCARD_ARTIFACT"),
         "read_artifact": Entry("tools.builtin.artifact_ranges.READ_ARTIFACT"),
         "tool_search": Entry("tools.builtin.discovery.TOOL_SEARCH"),
     }

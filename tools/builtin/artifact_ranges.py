@@ -1,9 +1,8 @@
 """read_artifact: numbered lines of one exact version. Apart from the tools that write."""
 
-from uuid import UUID
-
 from artifacts import reading
 from artifacts.models import ArtifactVersion
+from artifacts.reading import LineRange
 from audit.reasons import ErrorClass
 from audit.refusals import NotFound
 from tools.boundary import failures
@@ -18,6 +17,7 @@ from tools.boundary.contract import (
 )
 from tools.boundary.projection import as_payload
 from tools.builtin.acting import member_of
+from tools.builtin.artifact_naming import ARTIFACT_ID, VERSION, id_of
 
 
 async def execute(context: ToolContext, arguments: Json) -> ToolResult:
@@ -50,6 +50,7 @@ async def execute(context: ToolContext, arguments: Json) -> ToolResult:
             "total_lines": lines.total,
             "next_line": lines.next_line,
             "lines": lines.text,
+            **_remarks(lines),
         },
     )
 
@@ -67,14 +68,24 @@ def for_member(result: ToolResult) -> Json:
     }
 
 
+def _remarks(lines: LineRange) -> Json:
+    """What is unusual about how lines end; most texts need no word about it."""
+    remarks = []
+    if lines.ends != "lf":
+        remarks.append(f"Line ends are {lines.ends}; edit_artifact keeps them by itself.")
+    if not lines.closed:
+        remarks.append("The last line has no line end.")
+    if lines.returns:
+        remarks.append("␍ inside a line is a carriage return; write it as \\r.")
+    return {"remark": " ".join(remarks)} if remarks else {}
+
+
 def _version(identity: RunIdentity, arguments: Json) -> ArtifactVersion:
-    try:
-        artifact_id = UUID(arguments["artifact_id"])
-    except ValueError:
-        raise NotFound() from None
     number = arguments.get("version")
     return reading.version(
-        member_of(identity), artifact_id, None if number is None else int(number)
+        member_of(identity),
+        id_of(arguments["artifact_id"]),
+        None if number is None else int(number),
     )
 
 
@@ -82,20 +93,19 @@ READ_ARTIFACT = ToolDescriptor(
     name="read_artifact",
     label="Reading an artifact",
     description=(
-        "Read an artifact the member may see, as numbered lines (number: text; the number is not"
-        " part of the content). At most 400 lines come at once; next_line says where to read on."
-        " Without a version it reads the newest. Read before you update."
+        "Read an artifact the member may see, as numbered lines. A line is shown as `12: text`; the"
+        " number and colon are not part of the content. At most 400 lines come at once; next_line"
+        " says where to read on. Without a version it reads the newest. Returns the version and"
+        " tag that edit_artifact needs. Read before you edit or update."
     ),
     parameters={
         "type": "object",
         "required": ["artifact_id"],
         "additionalProperties": False,
         "properties": {
-            "artifact_id": {"type": "string", "format": "uuid", "description": "The artifact's id"},
+            "artifact_id": ARTIFACT_ID,
             "version": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 1_000_000,
+                **VERSION,
                 "description": "An older version; leave out for the newest",
             },
             "first_line": {

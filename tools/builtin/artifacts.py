@@ -1,26 +1,11 @@
 """create_artifact and update_artifact: what an agent keeps for the member."""
 
-from collections.abc import Callable
-from uuid import UUID
-
-from artifacts import reading, writing
-from artifacts.kinds.content import (
-    CONTENT_CHARACTERS,
-    LANGUAGE_CHARACTERS,
-    TITLE_CHARACTERS,
-    WRITABLE,
-    BrokenContract,
-)
+from artifacts import writing
+from artifacts.kinds.content import CONTENT_CHARACTERS, TITLE_CHARACTERS, WRITABLE
 from artifacts.models import ArtifactVersion
-from audit.reasons import ErrorClass
-from audit.refusals import Conflict, NotFound, Refusal
-from tools.boundary import failures
 from tools.boundary.contract import (
     Json,
-    Presentation,
-    RepairDirective,
     RunIdentity,
-    Target,
     Tier,
     ToolContext,
     ToolDescriptor,
@@ -29,93 +14,30 @@ from tools.boundary.contract import (
 )
 from tools.boundary.projection import as_payload
 from tools.builtin.acting import member_of
+from tools.builtin.artifact_answers import (
+    LANGUAGE,
+    for_member,
+    run_of,
+    written,
+)
+from tools.builtin.artifact_naming import ARTIFACT_ID, VERSION, id_of, target_of
 
-Write = Callable[[RunIdentity, str, Json], ArtifactVersion]
-
-TRY_AGAIN = RepairDirective(retryable=True, same_tool_required=True)
 CONTENT = {
     "type": "string",
     "minLength": 1,
     "maxLength": int(CONTENT_CHARACTERS),
     "description": "The whole text. For kind graph a JSON text with schema_version 1, nodes, edges",
 }
-LANGUAGE = {
-    "type": "string",
-    "maxLength": int(LANGUAGE_CHARACTERS),
-    "description": "Only for kind code, in lower case, for example: python, html, sql",
-}
 
 
 async def create(context: ToolContext, arguments: Json) -> ToolResult:
     """Keep a new artifact of the member."""
-    return await _written(context, _create, arguments)
+    return await written(context, _create, arguments)
 
 
 async def update(context: ToolContext, arguments: Json) -> ToolResult:
     """Append a version to an artifact the member may edit."""
-    return await _written(context, _update, arguments)
-
-
-def of_update(identity: RunIdentity, arguments: Json) -> Target:
-    """The artifact an update would change, as it is now; raises `NotFound`."""
-    root = reading.artifact(member_of(identity), _id(arguments))
-    return Target(f"“{root.title}”, version {root.head}", f"{root.id}@{root.head}")
-
-
-def for_member(result: ToolResult) -> Json:
-    """What was saved, by its durable reference."""
-    saved = result.payload.get("artifact")
-    if saved is None:
-        return {"message": "Nothing was saved."}
-    return {
-        "message": f"Saved “{saved['title']}”, version {saved['version']}.",
-        "artifact_id": saved["id"],
-        "version": saved["version"],
-    }
-
-
-async def _written(context: ToolContext, write: Write, arguments: Json) -> ToolResult:
-    try:
-        version = await context.in_database(write, context.identity, context.call_id, arguments)
-    except BrokenContract as broken:
-        retry = {"expected_schema": broken.expected_schema}
-        return failures.refused(broken, found=broken.found, repair=TRY_AGAIN, retry=retry)
-    except Conflict as conflict:
-        return failures.error(
-            failures.classify(conflict),
-            "The artifact has a newer version. Read it, then update that version.",
-            repair=TRY_AGAIN,
-            current_version=conflict.current,
-        )
-    except NotFound:
-        return failures.error(ErrorClass.NOT_FOUND, "There is no artifact with this id.")
-    except Refusal as refusal:
-        return failures.refused(refusal)
-    root = version.artifact
-    return ToolResult(
-        "success",
-        {
-            "artifact": {
-                "id": str(root.id),
-                "version": version.number,
-                "digest": version.digest,
-                "title": root.title,
-                "kind": root.kind,
-            },
-            "message": "Saved. Tell the member its title; do not repeat the content.",
-        },
-        presentation=(
-            Presentation(
-                "artifact_saved",
-                {
-                    "artifact_id": str(root.id),
-                    "version": version.number,
-                    "title": root.title,
-                    "kind": root.kind,
-                },
-            ),
-        ),
-    )
+    return await written(context, _update, arguments)
 
 
 def _create(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVersion:
@@ -128,7 +50,7 @@ def _create(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVer
             language=arguments.get("language", "").lower(),
         ),
         conversation_id=identity.conversation_id,
-        run=_run(identity, call_id),
+        run=run_of(identity, call_id),
     )
 
 
@@ -136,27 +58,11 @@ def _update(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVer
     language = arguments.get("language")
     return writing.update(
         actor=member_of(identity),
-        artifact_id=_id(arguments),
+        artifact_id=id_of(arguments["artifact_id"]),
         content=arguments["content"],
         expected_version=int(arguments["expected_version"]),
         language=language.lower() if language else None,
-        run=_run(identity, call_id),
-    )
-
-
-def _id(arguments: Json) -> UUID:
-    try:
-        return UUID(arguments["artifact_id"])
-    except ValueError:
-        raise NotFound() from None
-
-
-def _run(identity: RunIdentity, call_id: str) -> writing.RunWrite:
-    return writing.RunWrite(
-        run_id=identity.run_id,
-        fence=identity.fence,
-        call_id=call_id,
-        principal=f"agent:{identity.agent_id}",
+        run=run_of(identity, call_id),
     )
 
 
@@ -167,7 +73,8 @@ CREATE_ARTIFACT = ToolDescriptor(
         "Save something the member will keep: a document, plan, table, code file or graph. Call it"
         " once with the whole content. Kinds: markdown for documents, code for source code (name"
         " the language; HTML and SVG are code), graph for nodes and edges as JSON, text for plain"
-        " text. Returns the artifact's id and version. To change it later use update_artifact."
+        " text. Returns the artifact's id, version and tag. To change a part of it later use"
+        " edit_artifact, to rewrite all of it update_artifact."
     ),
     parameters={
         "type": "object",
@@ -198,8 +105,9 @@ UPDATE_ARTIFACT = ToolDescriptor(
     name="update_artifact",
     label="Updating an artifact",
     description=(
-        "Write the next version of an artifact. Give its id, the newest version's number as"
-        " expected_version, and the whole new content, not only the changed part. Read it with"
+        "Rewrite an artifact: its next version is exactly the content you give, so give all of it,"
+        " not only the changed part. For a change of some lines use edit_artifact instead."
+        " expected_version is the number of the newest version. Read the artifact with"
         " read_artifact first unless you have just written it. Earlier versions stay readable."
     ),
     parameters={
@@ -207,15 +115,9 @@ UPDATE_ARTIFACT = ToolDescriptor(
         "required": ["artifact_id", "expected_version", "content"],
         "additionalProperties": False,
         "properties": {
-            "artifact_id": {
-                "type": "string",
-                "format": "uuid",
-                "description": "The id that create_artifact or read_artifact returned",
-            },
+            "artifact_id": ARTIFACT_ID,
             "expected_version": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 1_000_000,
+                **VERSION,
                 "description": "The number of the version this change is based on",
             },
             "language": LANGUAGE,
@@ -226,7 +128,7 @@ UPDATE_ARTIFACT = ToolDescriptor(
     tier=Tier.WRITE,
     family="artifacts",
     execute=update,
-    target=of_update,
+    target=target_of,
     project_for_model=as_payload,
     project_for_member=for_member,
     intent_hints=("artifact", "update", "change", "revise", "rewrite", "add to"),
