@@ -70,28 +70,34 @@ def found(envelope: dict[str, Any], secrets: tuple[str, ...]) -> Iterator[str]:
 def _in(root: Any, secrets: tuple[str, ...]) -> Iterator[str]:
     """One look at every value, without recursion; `root` is bounded in depth and size."""
     waiting = [root]
+    seen: set[str] = set()  # tables repeat their keys and many of their cells
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
-            if credentials.masked(value, secrets) != value:
+            if value not in seen and credentials.masked(value, secrets) != value:
                 yield "holds a credential"
+            seen.add(value)
         elif isinstance(value, list):
             waiting += value
         elif isinstance(value, dict):
-            names = {_plain(key): key for key in value}
-            if any(_filled(value[names[name]]) for name in CREDENTIAL_NAMES & names.keys()):
-                yield "has a field for a credential"
-            if RAW_NAMES & names.keys() or any(_is_raw(value, names, one) for one in RAW_SHAPES):
-                yield "holds an unfiltered answer of a provider"
+            yield from _in_object(value)
             waiting += value
             waiting += value.values()
 
 
-def _is_raw(value: dict[str, Any], names: dict[str, str], shape: frozenset[str]) -> bool:
-    """Whether the keys stand together with something nested: a row of a table has cells only."""
-    return shape <= names.keys() and any(
-        isinstance(value[names[name]], dict | list) for name in shape
-    )
+def _in_object(value: dict[str, Any]) -> Iterator[str]:
+    plain = [(_plain(key), inner) for key, inner in value.items()]
+    names = {name for name, _ in plain}
+    if any(name in CREDENTIAL_NAMES and _filled(inner) for name, inner in plain):
+        yield "has a field for a credential"
+    if "value" in value and _filled(value["value"]):
+        called = value.get("name") or value.get("key")
+        if isinstance(called, str) and _plain(called) in CREDENTIAL_NAMES:
+            yield "has a field for a credential"
+    is_nested = any(isinstance(inner, dict | list) for inner in value.values())
+    # a row of a table has cells only, whatever its columns are called
+    if names & RAW_NAMES or (is_nested and any(shape <= names for shape in RAW_SHAPES)):
+        yield "holds an unfiltered answer of a provider"
 
 
 def _plain(name: str) -> str:

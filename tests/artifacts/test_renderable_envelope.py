@@ -270,6 +270,8 @@ def test_a_reference_is_opaque_and_bound_to_its_content(change: Json) -> None:
         {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc": 1},
         *({name: "x"} for name in ("api_key", "API-Key", "password", "Set-Cookie", "accessToken")),
         {"authorization": ["Basic", "x"]},
+        {"apiKey": "x", "api_key": False},
+        {"name": "Authorization", "value": "Basic x"},
         {"raw_response": "x"},
         {"status": 200, "headers": {"content-type": "text/html"}, "body": "x"},
         {"id": "x", "choices": [{"message": {"content": "x"}}], "usage": {"total_tokens": 1}},
@@ -297,6 +299,7 @@ def test_credentials_and_raw_answers_are_refused_not_blanked(leak: Json) -> None
         {"headers": "12", "status": "late"},
         {"note": "Say bearer of news, not more."},
         {"choices": "two", "model": "ferry"},
+        {"name": "password", "value": 3},
     ],
 )
 def test_what_only_sounds_like_a_credential_is_kept(fine: Json) -> None:
