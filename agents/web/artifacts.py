@@ -18,6 +18,7 @@ from artifacts.models import Artifact
 ROWS: Final = 40  # of one page of the list
 MOST_PAGES: Final = 250  # further back than anybody turns pages; search reaches the rest
 QUERY_CHARACTERS: Final = 200
+ICONS: Final = {Kind.CODE: "code", Kind.GRAPH: "graph", Kind.RENDERABLE: "table"}
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")  # PostgreSQL compares no text with these
 
 
@@ -28,9 +29,8 @@ def artifacts(request: HttpRequest, member: Member) -> HttpResponse:
     text = asked(request)
     kind = request.GET.get("kind", "")
     number = _page_number(request)
-    rows = reading.visible(member, text=text).select_related("owner")
-    if kind in set(Kind):
-        rows = rows.filter(kind=kind)
+    known = kind if kind in set(Kind) else ""
+    rows = reading.visible(member, text=text, kind=known).select_related("owner")
     # One row more than is shown says whether there are others, without counting them all.
     start = (number - 1) * ROWS
     found = list(rows[start : start + ROWS + 1])
@@ -72,6 +72,7 @@ def _card(row: Artifact, member: Member) -> dict[str, Any]:
     return {
         "artifact": row,
         "kind": _kind_name(Kind(row.kind)),
+        "icon": ICONS.get(Kind(row.kind), "document"),
         "from": "" if mine else _("Shared by %(name)s") % {"name": row.owner.name_shown()},
     }
 

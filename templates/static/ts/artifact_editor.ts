@@ -147,7 +147,12 @@ function frame(options: EditorOptions): Extension[] {
     syntaxHighlighting(COLOURS),
     THEME,
     EditorView.contentAttributes.of({ "aria-label": options.label, dir: "auto" }),
-    EditorView.updateListener.of((update) => update.docChanged && options.changed()),
+    EditorView.updateListener.of((update) => {
+      // A difference that is settled for mine changes no text.
+      const settles = update.transactions.some((each) => each.effects.length > 0);
+      if (update.docChanged || settles) options.changed();
+    }),
+    EditorState.phrases.of({ "$ unchanged lines": words.unchanged(2).replace("2", "$") }),
     options.wraps ? EditorView.lineWrapping : [],
     options.readOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false), FOCUSABLE] : [],
   ];

@@ -93,7 +93,7 @@ export const THEME = EditorView.theme({
     gap: "0.25rem",
     zIndex: "1",
   },
-  ".cm-choice": {
+  ".cm-deletedChunk .cm-chunkButtons .cm-choice": {
     minBlockSize: "1.625rem",
     padding: "0 0.625rem",
     border: "1px solid var(--line-strong)",
@@ -103,7 +103,7 @@ export const THEME = EditorView.theme({
     font: "500 var(--text-xs) / 1.5 var(--sans)",
     cursor: "pointer",
   },
-  ".cm-choice:focus-visible": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
+  ".cm-deletedChunk .cm-chunkButtons .cm-choice:focus-visible": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
   "&.cm-merge-b .cm-changedLineGutter": { background: "var(--good)" },
   ".cm-deletedLineGutter": { background: "var(--bad)" },
   ".cm-collapsedLines": {
@@ -113,4 +113,5 @@ export const THEME = EditorView.theme({
     fontFamily: "var(--sans)",
     fontSize: "var(--text-xs)",
   },
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: "none" },
 });

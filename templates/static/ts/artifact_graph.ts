@@ -88,7 +88,7 @@ export function layout(graph: Graph): Map<string, Point> {
     .filter((edge) => edge.source !== edge.target)
     .map((edge) => ({ source: edge.source, target: edge.target }));
   const simulation = forceSimulation(bodies)
-    .force("link", forceLink<Body, (typeof links)[number]>(links).id((body) => body.id).distance(110))
+    .force("link", forceLink<Body, (typeof links)[number]>(links).id((body) => body.id).distance(130))
     .force("charge", forceManyBody().strength(-420).distanceMax(900))
     .force("room", forceCollide<Body>((body) => body.room))
     .force("x", forceX(0).strength(0.05))

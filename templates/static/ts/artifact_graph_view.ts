@@ -16,6 +16,9 @@ const RADIUS = 8;
 const MOST_RADIUS = 18;
 const ROOMY_NODES = 60; // up to here every label is shown at every size
 const MARGIN_PX = 48;
+const MOST_GROWTH = 1.7;
+const LOOP_PX = 50; // how far a connection of a node to itself rises
+const LABEL_PX = 16; // below the lowest node
 const STEP = 1.25;
 const SCALES = { least: 0.08, most: 4, fitted: 1.4 } as const;
 const PAN_PX = 60;
@@ -59,7 +62,7 @@ export class GraphView {
     this.#svg.append(arrowhead(), this.#space);
     this.#drawEdges();
     this.#drawNodes();
-    this.#stage.append(this.#svg, this.#legend(), this.#zoomButtons());
+    this.#stage.append(this.#svg, this.#zoomButtons());
     const drawn = h("div", { class: "graph-drawn" }, this.#stage, this.#facts);
     const tables = h("div", { class: "graph-tables", hidden: true });
     this.root = h("div", { class: "graph" }, this.#switch(drawn, tables), drawn, tables);
@@ -90,6 +93,7 @@ export class GraphView {
       "div",
       { class: "graph-head" },
       h("div", { class: "switch" }, asDrawing, asTable),
+      this.#legend(),
       h("p", { class: "graph-about", dir: "auto" }, [status, scope].filter(Boolean).join(" · ")),
     );
   }
@@ -121,7 +125,9 @@ export class GraphView {
       const pair = [edge.source, edge.target].sort().join("\0");
       const nth = counts.get(pair) ?? 0;
       counts.set(pair, nth + 1);
-      const { path, middle } = curve(from, to, this.#radius(edge.target), nth, edge.source > edge.target);
+      const turned = edge.source > edge.target;
+      const along = this.#edges.length % 2 === 0 ? 0.44 : 0.56;
+      const { path, middle } = curve(from, to, this.#radius(edge.target), { nth, turned, along });
       const element = s("g", { class: "graph-edge" });
       const line = s("path", { d: path, "marker-end": "url(#graph-arrow)" });
       const text = s("text", { x: String(middle.x), y: String(middle.y), "text-anchor": "middle" });
@@ -315,9 +321,12 @@ export class GraphView {
   #fit(): void {
     const { clientWidth: width, clientHeight: height } = this.#svg;
     if (width === 0 || height === 0 || this.#places.size === 0) return;
-    const points = [...this.#places.values()];
+    const loops = this.#graph.edges.filter((edge) => edge.source === edge.target);
+    const above = loops.map((edge) => ({ ...this.#place(edge.source), y: this.#place(edge.source).y - LOOP_PX }));
+    const points = [...this.#places.values(), ...above];
     const [xs, ys] = [points.map((point) => point.x), points.map((point) => point.y)];
-    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const [left, right] = [Math.min(...xs), Math.max(...xs)];
+    const [top, bottom] = [Math.min(...ys), Math.max(...ys) + LABEL_PX];
     const scale = Math.min(
       SCALES.fitted,
       (width - 2 * MARGIN_PX) / Math.max(1, right - left),
@@ -347,6 +356,8 @@ export class GraphView {
     this.#at = at;
     this.#space.setAttribute("transform", `translate(${at.x} ${at.y}) scale(${at.scale})`);
     this.#svg.toggleAttribute("data-far", at.scale < 0.55);
+    // Words shrink less than the drawing does, or a phone could not show any.
+    this.#svg.style.setProperty("--grow", String(Math.min(MOST_GROWTH, Math.max(1, 1 / at.scale))));
   }
 }
 
@@ -371,8 +382,7 @@ function curve(
   from: Point,
   to: Point,
   radius: number,
-  nth: number,
-  turned: boolean,
+  { nth, turned, along }: { nth: number; turned: boolean; along: number },
 ): { path: string; middle: Point } {
   if (from.x === to.x && from.y === to.y) {
     const size = radius + 26 + nth * 16;
@@ -391,7 +401,8 @@ function curve(
   };
   return {
     path: `M${from.x} ${from.y} Q${control.x} ${control.y} ${tip.x} ${tip.y}`,
-    middle: { x: (from.x + to.x) / 2 + bend.x, y: (from.y + to.y) / 2 + bend.y - 4 },
+    // Words of crossing lines meet less often where they do not all stand in the middle.
+    middle: { x: from.x + dx * along + bend.x, y: from.y + dy * along + bend.y + 4 },
   };
 }
 

@@ -3,7 +3,7 @@ import agentsIcon from "../icons/agents.svg";
 import backIcon from "../icons/back.svg";
 import compareIcon from "../icons/compare.svg";
 import downloadIcon from "../icons/download.svg";
-import retryIcon from "../icons/retry.svg";
+import restoreIcon from "../icons/restore.svg";
 import {
   downloadAddress,
   readDifference,
@@ -85,7 +85,7 @@ export class HistoryView {
     );
     compare.setAttribute("aria-pressed", String(this.#compared === number));
     const mayRestore = this.#artifact.mayEdit && !newest && this.#artifact.kind !== "renderable";
-    const restore = this.#act("restore", number, retryIcon, words.restoreVersion(number), () =>
+    const restore = this.#act("restore", number, restoreIcon, words.restoreVersion(number), () =>
       this.#owner.restore(number),
     );
     return h(

@@ -165,7 +165,10 @@ export class SourceView {
       readOnly: !this.#writes,
       wraps: WRAPPED.has(kind),
       theirs,
-      changed: () => this.#draw(),
+      changed: () => {
+        if (theirs !== null && this.#editor?.differences() === 0) this.#tell(null);
+        this.#draw();
+      },
       save: () => void this.save(),
     });
     this.#holder.replaceChildren(this.#editor.root);
