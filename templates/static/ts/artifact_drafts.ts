@@ -1,5 +1,5 @@
 // Artifacts that a model is still writing, as values. Durable frames tell what is being made and
-// how long it is; live pieces bring the text. Pure.
+// repeat its text now and then; live pieces bring the same text at once. Pure.
 import { numberOf, textOf, type FrameData } from "./frames.ts";
 import { blank, extend, type Segment } from "./segments.ts";
 
@@ -10,48 +10,45 @@ export interface Building {
   /** Of an artifact that gets another version; empty for a new one. */
   readonly artifactId: string;
   readonly characters: number;
-  /** What came of the text so far; maybe less than `characters`, which is never a fault. */
+  /** The number of its text among those of the turn. */
+  readonly segment: number;
+  /** What is there so far; maybe less than `characters` while a piece is on its way. */
   readonly draft: Segment;
 }
 
-/** Texts by the place of their call in its step. */
+/** Texts of one turn by their numbers. */
 export type Drafts = Map<number, Segment>;
 
+/** What a frame says about a call, with its piece of text taken over. */
 export function building(data: FrameData, drafts: Drafts): Building {
-  const callId = textOf(data, "call_id");
-  const place = placeOf(callId);
-  const draft = drafts.get(place) ?? blank();
-  drafts.set(place, draft);
+  const segment = numberOf(data, "segment") ?? 0;
+  grow(drafts, segment, numberOf(data, "offset") ?? 0, textOf(data, "text"));
   return {
-    callId,
+    callId: textOf(data, "call_id"),
     title: textOf(data, "title"),
     kind: textOf(data, "kind"),
     artifactId: textOf(data, "artifact_id"),
     characters: numberOf(data, "characters") ?? 0,
-    draft,
+    segment,
+    draft: drafts.get(segment) ?? blank(),
   };
 }
 
 /** True if the piece brought something new. */
-export function grow(drafts: Drafts, place: number, offset: number, text: string): boolean {
-  const draft = drafts.get(place) ?? blank();
-  drafts.set(place, draft);
+export function grow(drafts: Drafts, segment: number, offset: number, text: string): boolean {
+  const draft = drafts.get(segment) ?? blank();
+  drafts.set(segment, draft);
   return extend(draft, offset, text);
 }
 
-/** The call is over: the next one in its place begins anew. */
-export function forget(drafts: Drafts, callId: string): void {
-  drafts.delete(placeOf(callId));
+/** True if nothing comes of a call that was being written. */
+export function isDropped(data: FrameData): boolean {
+  return textOf(data, "state") === "dropped";
 }
 
 /** True if what was saved is what this was about. */
 export function became(building: Building, saved: FrameData): boolean {
-  const id = textOf(saved, "artifact_id");
-  return building.artifactId === "" ? building.title === textOf(saved, "title") : building.artifactId === id;
-}
-
-// Ids of calls end with the place of the call in its step.
-export function placeOf(callId: string): number {
-  const place = Number(callId.slice(callId.lastIndexOf("-") + 1));
-  return Number.isInteger(place) ? place : 0;
+  return building.artifactId === ""
+    ? building.title === textOf(saved, "title")
+    : building.artifactId === textOf(saved, "artifact_id");
 }

@@ -1,7 +1,7 @@
 // What a conversation looks like after a set of frames and deltas. Pure: no document, no clock,
 // no network. Frames arrive here once and in order (ledger.ts), or older ones as a page from
 // before the first; both lead to the same state as one fresh read.
-import { grow, placeOf } from "./artifact_drafts.ts";
+import { grow } from "./artifact_drafts.ts";
 import { pathTo, siblingsOf, tipBelow, type Siblings } from "./branches.ts";
 import { textOf, type Delta, type Frame, type FrameData } from "./frames.ts";
 import { extend } from "./segments.ts";
@@ -185,7 +185,7 @@ export function applyDelta(conversation: Conversation, delta: Delta): Turn | nul
 function growBuilding(turn: Turn, delta: Delta): Turn | null {
   if (!grow(turn.drafts, delta.segment, delta.offset, delta.text)) return null;
   for (const part of buildings(turn)) {
-    if (placeOf(part.building.callId) === delta.segment) part.version += 1;
+    if (part.building.segment === delta.segment) part.version += 1;
   }
   turn.version += 1;
   return turn;

@@ -1,6 +1,6 @@
 // One turn: what was asked, what the agent did, what it answered, how it ended, and what one
 // frame or delta changes about that. Pure: no document, no clock, no network.
-import { became, building, forget, type Building, type Drafts } from "./artifact_drafts.ts";
+import { became, building, isDropped, type Building, type Drafts } from "./artifact_drafts.ts";
 import { begin, callOf, close, decide, finish, request, type Call, type CallState } from "./calls.ts";
 import type { Node } from "./branches.ts";
 import {
@@ -411,6 +411,7 @@ function findCall(turn: Turn, id: string): { part: ToolsPart; call: Call } | nul
 }
 
 function build(turn: Turn, data: FrameData): void {
+  if (isDropped(data)) return endBuilding(turn, (each) => each.callId === textOf(data, "call_id"));
   const next = building(data, turn.drafts);
   const id = `building-${next.callId}`;
   const known = buildings(turn).find((part) => part.id === id);
@@ -418,13 +419,14 @@ function build(turn: Turn, data: FrameData): void {
     turn.parts.push({ id, version: 0, type: "building", building: next });
     return;
   }
+  if (known.building.segment !== next.segment) turn.drafts.delete(known.building.segment);
   known.building = next;
   known.version += 1;
 }
 
 function endBuilding(turn: Turn, isOver: (building: Building) => boolean): void {
   for (const part of buildings(turn).filter((each) => isOver(each.building))) {
-    forget(turn.drafts, part.building.callId);
+    turn.drafts.delete(part.building.segment);
     turn.parts.splice(turn.parts.indexOf(part), 1);
   }
 }
