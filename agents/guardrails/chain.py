@@ -11,6 +11,7 @@ from agents.guardrails.builtin import budgets, citations, loops, redaction
 from agents.guardrails.builtin.redaction import Messages
 from agents.guardrails.facts import Facts
 from agents.guardrails.inventory import Inventory
+from audit.credentials import Masking
 
 Check = Callable[[Facts], None]
 Clean = Callable[[Facts, str], str]
@@ -63,6 +64,10 @@ class Guard:
     def ended(self, kind: str) -> str:
         """What was still held of a segment that is over."""
         return self._live[kind].flush()
+
+    def masking(self) -> Masking:
+        """Masks a text of its own that comes in pieces."""
+        return redaction.masking()
 
     def after_model(self, text: str) -> str:
         """A step's text as it is kept and read by people."""

@@ -20,8 +20,12 @@ SEGMENT_CHARACTERS: Final = 1_048_576  # a longer segment is delivered by its du
 HELD_PIECES: Final = 256  # pieces kept while the text before them is asked for
 ENDED_TURNS: Final = 32  # remembered so that a straggler's pieces are not shown after the end
 
-# Durable frames that hold a whole segment, and the kind of its pieces.
-_WHOLE: Final = {str(Kind.ASSISTANT_MESSAGE): "text", str(Kind.THINKING): "thinking"}
+# Durable frames with which a segment is whole, and the kind of its pieces.
+_WHOLE: Final = {
+    str(Kind.ASSISTANT_MESSAGE): "text",
+    str(Kind.THINKING): "thinking",
+    str(Kind.ARTIFACT_BUILDING): "artifact",
+}
 _TERMINALS: Final = frozenset(str(kind) for kind in TERMINALS)
 
 

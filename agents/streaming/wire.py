@@ -66,7 +66,9 @@ class Delta(Frame):
 
 def durable(value: dict[str, Any], text: str) -> Frame:
     """A journal frame that arrived or was read, with its encoded form."""
-    segment = value["data"].get("segment")
+    data = value["data"]
+    # What is still being built goes on under the same number.
+    segment = data.get("segment") if data.get("state") != "building" else None
     return Frame(
         text,
         event=value["event"],

@@ -24,6 +24,7 @@ from agents.gateway.events import (
     ModelRequest,
     TextDelta,
     ThinkingDelta,
+    ToolCallDelta,
     ToolOffer,
 )
 from agents.gateway.stream import stream
@@ -32,6 +33,7 @@ from agents.guardrails.facts import Tripped
 from agents.prompts import chain, trim
 from agents.turns.admission import Admitted
 from agents.turns.answers import Pending, Spent
+from agents.turns.building import Building
 from agents.turns.inactivity import Silence
 from agents.turns.live import LiveTurn
 from agents.turns.offers import StepOffer
@@ -83,10 +85,10 @@ class Asking:
         silence: Silence,
         pending: Pending,
         spent: Spent,
-        reasoning: Reasoning,
+        showing: tuple[Reasoning, Building],
     ) -> None:
         self.step = 0
-        self._reasoning = reasoning
+        self._reasoning, self._building = showing
         self._admitted = admitted
         self._live = live
         self._guard = guard
@@ -112,6 +114,7 @@ class Asking:
         )
         await self._afforded(request)
         self.step = effect.step
+        self._building.begin(effect.step, offer)
         rules = correction.rules(offers_tools=bool(offer.tools))
         showing = self._showing = _Showing(self._live, rules, owed=bool(owed))
         completed = await self._stream(request, showing)
@@ -156,7 +159,10 @@ class Asking:
                 elif type(event) is ThinkingDelta:
                     thought = guard.live("thinking", storable(event.text))
                     self._reasoning.add(self.step, thought)
+                elif type(event) is ToolCallDelta:
+                    self._building.observe(event)
                 elif type(event) is AttemptFailed:
+                    self._building.restart()
                     self._silence.excused(event.wait_s)
                     self._spent.add(event.usage)
                     self._pending.model_calls.append(ModelCallEnded(self.step, event))

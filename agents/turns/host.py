@@ -51,6 +51,8 @@ from agents.turns.admission import Admitted
 from agents.turns.answers import Pending, Spent
 from agents.turns.asking import Asking, Sample, payload_of
 from agents.turns.batches import Batches
+from agents.turns.building import Building
+from agents.turns.checkpointing import Checkpoints
 from agents.turns.compaction import NotSummedUp
 from agents.turns.inactivity import Silence
 from agents.turns.live import LivePublisher, LiveTurn
@@ -97,10 +99,12 @@ class TurnHost:
         self._told = told
         self._memory = _remembered(admitted)
         self._guard = _guarded(admitted)
-        self._reasoning = Reasoning(admitted, self.live)
+        self._checkpoints = Checkpoints(admitted)
+        self._reasoning = Reasoning(self._checkpoints, self.live)
+        self._building = Building(admitted, self.live, self._guard, self._memory, self._checkpoints)
         self._asking = Asking(
             *(admitted, self.live, self._guard, silence, self.pending, self.spent),
-            self._reasoning,
+            (self._reasoning, self._building),
         )
         self.batches = Batches(admitted, self._memory, self._guard, silence)
         self._samples = 0
@@ -273,10 +277,12 @@ class TurnHost:
         """What a sample is for the engine; its texts are kept for what follows from it."""
         completed = sample.completed
         if sample.is_blank:
+            self._building.answered(())
             end = End.TRUNCATED if completed.end == "truncated" else End.COMPLETE
             self._draft_texts(effect.step, excluded=True)
             return ModelAnswered(effect.step, False, (), end, payload=payload_of(messages))
         calls = tuple(self._call(effect.step, n, made) for n, made in enumerate(completed.calls))
+        self._building.answered(calls)
         rule = ""
         if required.passed_over(self.batches.conduct.owed, calls):
             rule = correction.REQUIRED_TOOL
@@ -303,8 +309,9 @@ class TurnHost:
             self._draft_texts(step, excluded=False)
 
     async def _drained(self) -> None:
-        """Nothing else is journaled before the reasoning that came before it."""
-        self.pending.drafts[:0] = await self._reasoning.drained()
+        """Nothing else is journaled before the checkpoints that came before it."""
+        self.pending.drafts[:0] = await self._checkpoints.drained()
+        self.pending.drafts += self._building.dropped()
 
     def _draft_texts(self, step: int, *, excluded: bool) -> None:
         private = {"step": step, "excluded": excluded}
@@ -320,7 +327,7 @@ class TurnHost:
                 self.pending.drafts.append(Draft(frame, data, private))
 
     def _call(self, step: int, ordinal: int, made: Any) -> CallRequested:
-        call_id = f"{self.live.turn_id.hex[:12]}-{step}-{ordinal}"
+        call_id = toolcalls.id_of(self.live.turn_id, step, ordinal)
         call = ToolCall(
             call_id=call_id,
             step=step,
@@ -339,7 +346,8 @@ class TurnHost:
     async def _commit_calls(self, effect: RunTools | RejectTools, calls: list[ToolCall]) -> None:
         await self._drained()
         truncated = isinstance(effect, RejectTools)
-        drafts = [toolcalls.call_draft(call, self._offer, truncated=truncated) for call in calls]
+        drafts = await self._building.written(calls)
+        drafts += [toolcalls.call_draft(call, self._offer, truncated=truncated) for call in calls]
         await self._publisher.drained()
         await to_its_end(answers.commit, self.admitted, self.pending.take(), drafts)
 

@@ -24,7 +24,7 @@ PAUSE_AFTER_FAILURE_S: Final = 1.0
 
 log = logging.getLogger(__name__)
 
-DeltaKind = Literal["text", "thinking"]
+DeltaKind = Literal["text", "thinking", "artifact"]
 
 
 class Segment:
@@ -60,8 +60,9 @@ class LiveTurn:
         self._publisher = publisher
         self.conversation_id = conversation_id
         self.turn_id = turn_id
-        self.numbers: dict[DeltaKind, int] = {"text": 0, "thinking": 0}
+        self.numbers: dict[DeltaKind, int] = {"text": 0, "thinking": 0, "artifact": 0}
         self._open: dict[DeltaKind, Segment] = {}
+        self._builds: dict[int, Segment] = {}  # several artifacts may be written side by side
         self._ended: list[Segment] = []  # closed before their last text was sent
 
     def add(self, kind: DeltaKind, text: str) -> None:
@@ -91,11 +92,34 @@ class LiveTurn:
                 self._ended.append(segment)
         return number
 
+    def next_build(self) -> int:
+        """The number of the next artifact that is written."""
+        number = self.numbers["artifact"]
+        self.numbers["artifact"] = number + 1
+        return number
+
+    def build(self, number: int, text: str) -> None:
+        """Send more of an artifact that is being written."""
+        if not text:
+            return
+        segment = self._builds.get(number)
+        first = segment is None
+        if segment is None:
+            segment = self._builds[number] = Segment("artifact", number)
+        segment.pieces.append(text)
+        segment.waiting.append(text)
+        self._publisher.mark(self, at_once=first)
+
+    def built(self) -> None:
+        """No artifact is written on any more."""
+        self._ended += [segment for segment in self._builds.values() if segment.waiting]
+        self._builds.clear()
+
     def take(self) -> list[bytes]:
         """Lines for everything not sent yet."""
         lines = []
         ended, self._ended = self._ended, []
-        for segment in (*ended, *self._open.values()):
+        for segment in (*ended, *self._open.values(), *self._builds.values()):
             if segment.waiting:
                 text = "".join(segment.waiting)
                 segment.waiting.clear()
@@ -107,7 +131,7 @@ class LiveTurn:
         """Lines that carry each open segment from its beginning, for somebody who joins."""
         return [
             self._line({**segment.frame(self.turn_id, 0, "".join(segment.pieces)), "resume": True})
-            for segment in self._open.values()
+            for segment in (*self._open.values(), *self._builds.values())
         ]
 
     def _line(self, frame: dict[str, Any]) -> bytes:

@@ -82,12 +82,14 @@ def rebuild(run_id: UUID, fence: int, *, required_tool: str = "") -> Past:
     so numbers go on beyond them: a client must never take new text for a repeat.
     """
     entries = replay.of_run(run_id)
-    journaled: Segments = {"text": 0, "thinking": 0}
+    journaled: Segments = {"text": 0, "thinking": 0, "artifact": 0}
     for entry in entries:
         if entry.kind == Kind.ASSISTANT_MESSAGE:
             journaled["text"] = entry.data["segment"] + 1
         elif entry.kind == Kind.THINKING:
             journaled["thinking"] = entry.data["segment"] + 1
+        elif entry.kind == Kind.ARTIFACT_BUILDING:
+            journaled["artifact"] = max(journaled["artifact"], entry.data["segment"] + 1)
     actions = Actions()
     actions.replayed(entries)
     events, followed = _events(entries, Conduct(owed=required_tool))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from typing import Any, Final
+from uuid import UUID
 
 from agents.engine.events import CallRequested, Repair, ToolSettled
 from agents.gateway.events import EXPLANATIONS, CallRefusal
@@ -27,13 +28,18 @@ def requested(call: ToolCall, *, writes: bool) -> CallRequested:
         call_id=call.call_id,
         name=call.name,
         readable=call.unreadable is None,
-        digest=_digest(arguments),
-        fields=tuple((name, _digest(value)) for name, value in sorted(arguments.items())),
+        digest=digest(arguments),
+        fields=tuple((name, digest(value)) for name, value in sorted(arguments.items())),
         writes=writes,
     )
 
 
-def _digest(value: Any) -> str:
+def id_of(turn_id: UUID, step: int, place: int) -> str:
+    """Our id of the call at a place of a step; a step that is asked again has the same ones."""
+    return f"{turn_id.hex[:12]}-{step}-{place}"
+
+
+def digest(value: Any) -> str:
     """The canonical digest; empty for what no store of ours takes, which the boundary refuses."""
     try:
         return canonical.digest(value)

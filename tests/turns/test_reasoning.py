@@ -9,7 +9,8 @@ import pytest
 from django.db import OperationalError
 
 from agents.journal.frames import Kind
-from agents.turns import answers, reasoning
+from agents.turns import answers, checkpointing
+from agents.turns.checkpointing import Checkpoints
 from agents.turns.live import LivePublisher, LiveTurn
 from agents.turns.reasoning import CHECKPOINT, LONGEST, WAITING, Reasoning
 from tests.patience import until
@@ -55,9 +56,10 @@ class Journal:
         self.drafts += [draft.data for draft in drafts]
 
 
-def thinking() -> tuple[Reasoning, LiveTurn]:
+def thinking() -> tuple[Reasoning, Checkpoints, LiveTurn]:
     live = LiveTurn(LivePublisher(), uuid4(), uuid4())
-    return Reasoning(None, live), live  # type: ignore[arg-type]  # only handed on
+    checkpoints = Checkpoints(None)  # type: ignore[arg-type]  # only handed on
+    return Reasoning(checkpoints, live), checkpoints, live
 
 
 @pytest.mark.req("STR-007")
@@ -65,8 +67,8 @@ async def test_deltas_wait_for_no_checkpoint_and_few_of_them_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     journal = Journal()
-    monkeypatch.setattr(reasoning, "to_its_end", journal.commit)
-    thoughts, live = thinking()
+    monkeypatch.setattr(checkpointing, "to_its_end", journal.commit)
+    thoughts, checkpoints, live = thinking()
     for number in range(WAITING + 3):
         thoughts.add(1, f"{number}" * (CHECKPOINT - 1) + "\n")
         await asyncio.sleep(0)
@@ -74,7 +76,7 @@ async def test_deltas_wait_for_no_checkpoint_and_few_of_them_wait(
     assert live.numbers["thinking"] == WAITING
     assert live.text("thinking").startswith(f"{WAITING}")
     journal.opened.set()
-    assert await thoughts.drained() == []
+    assert await checkpoints.drained() == []
     assert [(draft["segment"], draft["text"][0]) for draft in journal.drafts] == [
         (number, f"{number}") for number in range(WAITING)
     ]
@@ -88,10 +90,10 @@ async def test_a_segment_is_cut_where_a_line_ends_or_when_it_is_too_long(
 ) -> None:
     journal = Journal()
     journal.opened.set()
-    monkeypatch.setattr(reasoning, "to_its_end", journal.commit)
-    thoughts, _ = thinking()
+    monkeypatch.setattr(checkpointing, "to_its_end", journal.commit)
+    thoughts, checkpoints, _ = thinking()
     thoughts.add(1, text)
-    await thoughts.drained()
+    await checkpoints.drained()
     assert bool(journal.drafts) is cut
 
 
@@ -101,12 +103,12 @@ async def test_what_the_database_does_not_take_is_given_back(
     for fault in (OperationalError("gone"), LeaseLost("run")):
         journal = Journal(fault)
         journal.opened.set()
-        monkeypatch.setattr(reasoning, "to_its_end", journal.commit)
-        thoughts, _ = thinking()
+        monkeypatch.setattr(checkpointing, "to_its_end", journal.commit)
+        thoughts, checkpoints, _ = thinking()
         thoughts.add(1, "x" * LONGEST)
         if isinstance(fault, LeaseLost):
             with pytest.raises(LeaseLost):
-                await thoughts.drained()
+                await checkpoints.drained()
         else:
-            (draft,) = await thoughts.drained()
+            (draft,) = await checkpoints.drained()
             assert (draft.kind, draft.data["segment"]) == (Kind.THINKING, 0)

@@ -194,13 +194,18 @@ def test_a_new_worker_numbers_segments_beyond_what_may_have_been_shown(
     turn = Journaled(took(asked(alice)))
     turn.play("look")
     turn.play("look")
-    assert rebuilt(turn, fence).segments == {"text": text, "thinking": fence - 1}
+    assert rebuilt(turn, fence).segments == {
+        "text": text,
+        "thinking": fence - 1,
+        "artifact": fence - 1,
+    }
 
 
 def test_a_turn_that_only_began_begins_again(alice: Member) -> None:
     turn = Journaled(took(asked(alice)))
     past = rebuilt(turn)
-    assert (past.events, past.segments) == ((Began(),), {"text": 0, "thinking": 0})
+    assert past.events == (Began(),)
+    assert past.segments == {"text": 0, "thinking": 0, "artifact": 0}
     assert not past.waited
 
 

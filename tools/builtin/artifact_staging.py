@@ -27,6 +27,7 @@ from tools.boundary.projection import as_payload
 from tools.builtin.acting import member_of
 from tools.builtin.artifact_answers import LANGUAGE, for_member, refused, run_of, written
 from tools.builtin.artifact_naming import id_of
+from tools.builtin.artifact_watching import PART
 
 BEGIN_AGAIN: Final = RepairDirective(retryable=False)
 Step = Callable[[RunIdentity, str, Json], Json]
@@ -233,9 +234,9 @@ APPEND_ARTIFACT = ToolDescriptor(
     family=FAMILY,
     execute=append,
     target=of_draft,
+    generated=PART,
     project_for_model=without_words,
     project_for_member=for_people,
-    repeat_exempt=True,
     exact_intent=NEW_ARTIFACT,
 )
 FINALIZE_ARTIFACT = ToolDescriptor(

@@ -21,6 +21,7 @@ from tools.builtin.artifact_answers import (
     written,
 )
 from tools.builtin.artifact_naming import ARTIFACT_ID, VERSION, id_of, target_of
+from tools.builtin.artifact_watching import NEW_TEXT, NEXT_TEXT
 
 CONTENT = {
     "type": "string",
@@ -99,6 +100,7 @@ CREATE_ARTIFACT = ToolDescriptor(
     project_for_model=as_payload,
     project_for_member=for_member,
     suppress_identical_repeat=True,
+    generated=NEW_TEXT,
     intent_hints=("artifact", "save", "write a", "draft", "create a", "document", "report"),
 )
 UPDATE_ARTIFACT = ToolDescriptor(
@@ -129,6 +131,7 @@ UPDATE_ARTIFACT = ToolDescriptor(
     family="artifacts",
     execute=update,
     target=target_of,
+    generated=NEXT_TEXT,
     project_for_model=as_payload,
     project_for_member=for_member,
     intent_hints=("artifact", "update", "change", "revise", "rewrite", "add to"),
