@@ -32,7 +32,7 @@ def test_an_agent_without_grants_gets_the_baseline_alone() -> None:
 
 @pytest.mark.req("REG-005")
 def test_the_offer_follows_grant_ceiling_and_surface() -> None:
-    artifacts = frozenset({"artifacts"})
+    artifacts = frozenset({"artifacts", "artifacts_staged"})
     assert set(names(families=artifacts, ceiling=Tier.WRITE, surface="chat")) == (
         AGENT_LOOP_TOOL_NAMES - {"tool_search"}
     )
@@ -102,7 +102,8 @@ def test_large_size_bounds_are_not_advertised_and_small_ones_are() -> None:
 
 
 def test_every_tool_is_advertised_with_a_name_a_description_and_a_schema() -> None:
-    tools = exposure.offer(families=frozenset({"artifacts"}), ceiling=Tier.WRITE, surface="chat")
+    families = frozenset({"artifacts", "artifacts_staged"})
+    tools = exposure.offer(families=families, ceiling=Tier.WRITE, surface="chat")
     shown = {tool["name"]: tool for tool in exposure.advertise(tools)}
     assert set(shown) == AGENT_LOOP_TOOL_NAMES - {"tool_search"}
     assert "maxLength" not in shown["create_artifact"]["parameters"]["properties"]["content"]
