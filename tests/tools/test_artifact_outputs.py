@@ -1,13 +1,16 @@
 """Envelopes that a trusted tool's result declares: kept by the server, told by the server."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Event
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.conf import settings
+from django.db import connection, transaction
 
 from agents.journal.offloading import in_database
 from agents.members.models import Member
@@ -21,7 +24,9 @@ from tests.artifacts.envelopes import Json, ferries, payload, referring
 from tests.tools.conftest import Run
 from tools.boundary.contract import (
     ArtifactOutput,
+    KeptOutputs,
     Revision,
+    RunIdentity,
     Tier,
     ToolContext,
     ToolDescriptor,
@@ -289,20 +294,50 @@ async def test_a_registered_mcp_tool_reaches_the_same_writer(run: Run, make_tool
     assert (notice["saved"], notice["failed"]) == (0, 1)
 
 
+def holding(artifact_id: UUID, held: Event, enough: Event) -> None:
+    """Keep others from writing the artifact until it is enough."""
+    with transaction.atomic():
+        Artifact.objects.select_for_update().get(id=artifact_id)
+        held.set()
+        enough.wait(10)
+    connection.close()
+
+
+def impatient(identity: RunIdentity, call_id: str, declared: Any) -> KeptOutputs:
+    """Keep outputs on a connection that waits for nobody."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '50ms'")
+    try:
+        return outputs.keep(identity, call_id, declared)
+    finally:
+        connection.close()
+
+
 async def test_a_fault_of_the_database_leaves_no_half_of_a_calls_outputs(
     run: Run, producer: Any
 ) -> None:
-    def fail_at_the_second(identity: Any, call_id: str, declared: Any) -> Any:
-        kept = outputs.keep(identity, call_id, declared[:1])
-        assert len(kept.saved) == 1
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1/0")
-
-    run.keep_outputs = fail_at_the_second
-    outcome = await producer(ferries(), ferries())
+    (saved,) = (await producer(ferries())).presentation
+    artifact_id = UUID(saved.data["artifact_id"])
+    second = ArtifactOutput(ferries(), revises=Revision(artifact_id, 1))
+    held, enough = Event(), Event()
+    other = asyncio.create_task(asyncio.to_thread(holding, artifact_id, held, enough))
+    await asyncio.to_thread(held.wait, 10)
+    run.keep_outputs = impatient
+    outcome = await producer(payload("never kept"), second)
+    enough.set()
+    await other
     assert (outcome.outcome, outcome.ends_turn) == ("error", Reason.AMBIGUOUS_WRITE)
-    assert "division" not in outcome.model_view
     assert outcome.presentation == ()
+    assert "lock" not in outcome.model_view
+    versions = ArtifactVersion.objects.filter(artifact__owner=run.member)
+    assert await in_database(versions.count) == 1
+
+
+@pytest.mark.req("REN-024")
+async def test_what_this_installation_keeps_secret_is_never_kept(producer: Any) -> None:
+    outcome = await producer(payload({"note": f"see {settings.SECRET_KEY}"}), payload("fine"))
+    notice = json.loads(outcome.model_view)["_artifact_output"]
+    assert (notice["saved"], notice["failed"]) == (1, 1)
 
 
 async def test_the_notice_stands_whatever_a_tools_own_projection_says(
