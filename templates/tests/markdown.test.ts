@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { JSDOM } from "jsdom";
-import { ALLOWED_TAGS, blocks, sanitiser } from "../static/ts/markdown.ts";
+import { ALLOWED_TAGS, define, definitions, labelsIn, read, sanitiser } from "../static/ts/markdown.ts";
 
 const { window } = new JSDOM("<!doctype html><body></body>");
 const clean = sanitiser(window as unknown as Window & typeof globalThis);
 
 function render(source: string): HTMLElement {
   const root = window.document.createElement("div");
-  for (const block of blocks(source, {})) root.append(clean(block.html));
+  for (const block of read(source, { references: definitions(), growing: false })) {
+    const holder = window.document.createElement("div");
+    holder.append(clean(block.shell));
+    for (const part of block.parts) holder.append(clean(part.html));
+    root.append(holder);
+  }
   return root;
 }
 
@@ -52,10 +57,11 @@ for (const source of HOSTILE) {
       const name = element.localName;
       assert.ok(allowed.has(name), `<${name}> came through`);
       for (const attribute of element.getAttributeNames()) {
-        assert.match(attribute, /^(class|href|start|dir|target|rel)$/);
+        assert.match(attribute, /^(class|href|start|dir|target|rel|src|alt)$/);
       }
       const href = element.getAttribute("href");
       if (href !== null) assert.match(href, /^(https?:\/\/|mailto:)/);
+      assert.notEqual(name, "img", "an image came through");
     }
   });
 }
@@ -72,24 +78,60 @@ test("it opens links elsewhere without telling where they were found", () => {
   assert.equal(link?.getAttribute("target"), "_blank");
 });
 
-test("it shows an image as a link with its description", () => {
-  const link = render("![A chart](https://example.org/c.png)").querySelector("a");
+test("it leaves an image from outside as a link for the page to frame", () => {
+  const link = render("![A *chart*](https://example.org/c.png)").querySelector("a");
+  assert.equal(link?.className, "outside-image");
   assert.equal(link?.textContent, "A chart");
   assert.equal(link?.getAttribute("href"), "https://example.org/c.png");
 });
 
-test("it says where each finished block ends, so that streaming parses only the last one", () => {
-  const source = "# Title\n\nFirst para\nstill first\n\n```py\na = 1\n\nb = 2\n```\n- x\n\n- y";
-  const found = blocks(source, {});
-  const parts = found.map((block, index) =>
-    source.slice(found[index - 1]?.end ?? 0, block.end).trim(),
+test("it shows files of this product and pictures in the text, and nothing like them", () => {
+  const shown = (address: string) => render(`![a](${address})`).querySelector("img") !== null;
+  assert.ok(shown("/files/7/chart.png"));
+  assert.ok(shown("data:image/png;base64,iVBORw0KGgo="));
+  for (const address of [
+    "/files/../admin/logout",
+    "/files/7/chart.png?x=1",
+    "/admin/logout",
+    "//files/7/a.png",
+    "/\\\\files/7/a.png",
+    "data:image/svg+xml;base64,PHN2Zz4=",
+    "data:text/html;base64,PHA+",
+    `data:image/png;base64,${"A".repeat(200_001)}`,
+  ]) {
+    assert.ok(!shown(address), address);
+  }
+});
+
+test("it says where each block stands, and the parts of lists and tables", () => {
+  const source =
+    "# Title\n\nFirst para\nstill first\n\n```py\na = 1\n\nb = 2\n```\n- x\n\n- y\n\n|a|\n|-|\n|b|\n|c|";
+  const found = read(source, { references: definitions(), growing: false });
+  assert.deepEqual(
+    found.map((block) => [block.kind, block.parts.length, source.slice(block.start, block.end).trim()]),
+    [
+      ["block", 1, "# Title"],
+      ["block", 1, "First para\nstill first"],
+      ["block", 1, "```py\na = 1\n\nb = 2\n```"],
+      ["list", 2, "- x\n\n- y"],
+      ["table", 2, "|a|\n|-|\n|b|\n|c|"],
+    ],
   );
-  assert.deepEqual(parts, [
-    "# Title",
-    "First para\nstill first",
-    "```py\na = 1\n\nb = 2\n```",
-    "- x\n\n- y",
-  ]);
+});
+
+test("it names every label that a text may look up", () => {
+  const known = definitions();
+  define("> [One  two]: https://example.org\n\n[^n]: note", known);
+  const labels = labelsIn("[x][one two] and [^n] and [a [nested]]");
+  for (const label of Object.keys(known)) assert.ok(labels.has(label), label);
+});
+
+test("it reads mathematics but no prices", () => {
+  const formulas = (source: string) =>
+    [...render(source).querySelectorAll(".math")].map((each) => each.textContent?.trim());
+  assert.deepEqual(formulas("$a+b$ and \\(c\\) and $$d$$"), ["a+b", "c", "d"]);
+  assert.deepEqual(formulas("$$\na\n- b\n$$\n\n\\[\nx\n\\]"), ["a\n- b", "x"]);
+  assert.deepEqual(formulas("from $5 to $6, US$7 and 8$, `$a$`, $ a $, $$open"), []);
 });
 
 test("it keeps where a list starts and lets every paragraph say its direction", () => {

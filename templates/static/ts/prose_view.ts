@@ -1,61 +1,115 @@
-// Draws a growing Markdown text. Finished blocks are drawn once; only the last one is parsed
-// again as text arrives.
-import copyIcon from "../icons/copy.svg";
-import externalIcon from "../icons/external.svg";
-import wrapIcon from "../icons/wrap.svg";
-import { copy } from "./clipboard.ts";
-import { drawing, h, iconButton } from "./dom.ts";
-import { blocks, sanitiser, type Definitions } from "./markdown.ts";
-import { say } from "./strings.ts";
+// Draws a Markdown text that may still grow. Finished blocks are drawn once; of the last one only
+// what changed is drawn again.
+import { h } from "./dom.ts";
+import { Growing, type Drawn } from "./growing.ts";
+import { clean, dress, finish } from "./prose_parts.ts";
 
-const clean = sanitiser(window);
+interface Place {
+  readonly holder: HTMLElement;
+  version: number;
+  shell: string;
+  parts: string[];
+  finished: boolean;
+}
+
+/** A whole Markdown text as an element: answers, canvases and artifacts are all drawn so. */
+export function prose(text: string): HTMLElement {
+  const view = new ProseView();
+  view.update(text, true);
+  return view.root;
+}
 
 export class ProseView {
   readonly root = h("div", { class: "prose" });
-  #shown = "";
-  #finishedEnd = 0;
-  #definitions: Definitions = {};
-  #live: HTMLElement | null = null;
-  #liveHtml = "";
+  readonly #text = new Growing();
+  readonly #places: Place[] = [];
+
+  /** Characters read so far, for measuring. */
+  get parsed(): number {
+    return this.#text.parsed;
+  }
 
   /** Shows `text`; once `settled`, the last block is finished too. */
   update(text: string, settled: boolean): void {
     const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-    if (!source.startsWith(this.#shown.slice(0, this.#finishedEnd))) this.#restart();
-    if (source !== this.#shown) {
-      this.#shown = source;
-      this.#draw(source);
-    }
-    if (settled && this.#live) {
-      finish(this.#live);
-      this.#live = null;
-      this.#liveHtml = "";
-      this.#finishedEnd = source.length;
+    const added = settled ? null : this.#text.addition(source);
+    if (added !== null && this.#append(added)) return this.#text.accept(source);
+    const from = this.#text.update(source, settled);
+    if (from >= 0) this.#draw(from);
+  }
+
+  /** Puts words behind the last text on the page; false if there is none. */
+  #append(words: string): boolean {
+    const holder = this.#places.at(-1)?.holder;
+    const code = this.#text.inCode ? holder?.querySelector(":scope > .code-block code") : null;
+    if (code && !code.firstChild) code.append("");
+    const text = code ? code.lastChild : holder && lastText(holder);
+    if (!(text instanceof Text)) return false;
+    text.appendData(words);
+    return true;
+  }
+
+  #draw(from: number): void {
+    const { blocks, done } = this.#text;
+    for (const place of this.#places.splice(blocks.length)) place.holder.remove();
+    for (let index = from; index < blocks.length; index += 1) {
+      const block = blocks[index] as Drawn;
+      const place = (this.#places[index] ??= this.#place());
+      if (place.version !== block.version) drawBlock(place, block);
+      if (index < done && !place.finished) {
+        place.finished = true;
+        finish(place.holder);
+      }
     }
   }
 
-  #restart(): void {
-    this.root.replaceChildren();
-    this.#finishedEnd = 0;
-    this.#definitions = {};
-    this.#live = null;
-    this.#liveHtml = "";
+  #place(): Place {
+    const holder = this.root.appendChild(h("div", { class: "block" }));
+    return { holder, version: 0, shell: "", parts: [], finished: false };
   }
+}
 
-  #draw(source: string): void {
-    const start = this.#finishedEnd;
-    const found = blocks(source.slice(start), this.#definitions);
-    for (const [index, block] of found.entries()) {
-      this.#live ??= this.root.appendChild(h("div", { class: "block" }));
-      if (block.html !== this.#liveHtml) show(this.#live, block.html);
-      this.#liveHtml = block.html;
-      if (index === found.length - 1) return;
-      finish(this.#live);
-      this.#live = null;
-      this.#liveHtml = "";
-      this.#finishedEnd = start + block.end;
-    }
+function drawBlock(place: Place, block: Drawn): void {
+  place.version = block.version;
+  place.finished = false;
+  if (block.kind === "block") {
+    const html = block.parts[0] ?? "";
+    if (place.shell !== "" || place.parts[0] !== html) show(place.holder, html);
+  } else {
+    const into = shellOf(place, block);
+    block.parts.forEach((html, index) => {
+      if (place.parts[index] === html) return;
+      const part = partOf(html);
+      const known = into.children[index];
+      if (known) known.replaceWith(part);
+      else into.append(part);
+    });
+    while (into.children.length > block.parts.length) into.lastElementChild?.remove();
   }
+  place.shell = block.shell;
+  place.parts = [...block.parts];
+}
+
+/** The list or table body that the parts of the block belong into. */
+function shellOf(place: Place, block: Drawn): Element {
+  if (place.shell !== block.shell || !place.holder.firstElementChild) {
+    const fragment = clean(block.shell);
+    dress(fragment);
+    place.holder.replaceChildren(fragment);
+    place.parts = [];
+  }
+  if (block.kind === "list") return place.holder.firstElementChild as Element;
+  const table = place.holder.querySelector("table") as HTMLTableElement;
+  return table.tBodies[0] ?? table.createTBody();
+}
+
+function partOf(html: string): Element {
+  const fragment = clean(html);
+  const part = fragment.querySelector("li, tr") as Element;
+  const own = document.createDocumentFragment();
+  own.append(part);
+  dress(own);
+  return part;
 }
 
 function show(holder: HTMLElement, html: string): void {
@@ -66,58 +120,18 @@ function show(holder: HTMLElement, html: string): void {
     shownCode.textContent = code.textContent; // keeps scrolling, wrapping and selection
     return;
   }
-  for (const pre of fragment.querySelectorAll("pre")) frameCode(pre);
-  for (const table of fragment.querySelectorAll("table")) {
-    const frame = h("div", { class: "table-frame", tabindex: "0" });
-    table.replaceWith(frame);
-    frame.append(table);
-  }
-  for (const link of fragment.querySelectorAll("a[href]")) {
-    link.append(
-      drawing(externalIcon),
-      h("span", { class: "visually-hidden" }, ` (${say.opensElsewhere()})`),
-    );
-  }
+  dress(fragment);
   holder.replaceChildren(fragment);
 }
 
-function frameCode(pre: HTMLElement): void {
-  const language = languageOf(pre);
-  const block = h("div", { class: "code-block" });
-  const wrap = iconButton(wrapIcon, say.wrapLines(), () => {
-    const on = block.toggleAttribute("data-wrap");
-    wrap.setAttribute("aria-pressed", String(on));
-  });
-  wrap.setAttribute("aria-pressed", "false");
-  const head = h(
-    "div",
-    { class: "code-head" },
-    h("span", {}, language || say.plainText()),
-    wrap,
-    iconButton(copyIcon, say.copyCode(), () =>
-      void copy(pre.textContent ?? "", say.codeCopied()),
-    ),
-  );
-  pre.replaceWith(block);
-  pre.tabIndex = 0;
-  block.append(head, pre);
-}
-
-function finish(holder: HTMLElement): void {
-  for (const code of holder.querySelectorAll<HTMLElement>(".code-block code")) {
-    void colour(code, languageOf(code.parentElement as HTMLElement));
+function lastText(holder: HTMLElement): Node | null {
+  const texts = document.createTreeWalker(holder, NodeFilter.SHOW_TEXT);
+  let node: Node | null = holder;
+  while (node?.lastChild) node = node.lastChild;
+  if (!node || node === holder) return null;
+  texts.currentNode = node;
+  for (let at: Node | null = node; at; at = texts.previousNode()) {
+    if (at instanceof Text && at.data.trim() !== "") return at;
   }
-}
-
-function languageOf(pre: HTMLElement): string {
-  const code = pre.querySelector("code");
-  return /language-(\S+)/.exec(code?.className ?? "")?.[1]?.slice(0, 24) ?? "";
-}
-
-async function colour(code: HTMLElement, language: string): Promise<void> {
-  const source = code.textContent ?? "";
-  if (language === "" || source.length > 50_000) return;
-  const { highlight } = await import("./highlight.ts");
-  const html = highlight(source, language);
-  if (html !== null && code.textContent === source) code.replaceChildren(clean(html));
+  return null;
 }
