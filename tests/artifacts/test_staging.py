@@ -18,6 +18,7 @@ from audit.models import AuditEvent
 from audit.refusals import Conflict, Invalid, NotFound
 from kaizen.celery import BEAT
 from tests.patience import promised
+from tools.effects.claims import LeaseLost
 from tools.effects.models import RunClaim
 
 
@@ -104,6 +105,29 @@ def test_the_same_calls_again_do_the_same_once(
     with pytest.raises(Conflict):
         staging.finalize(**values, receipt=receipt.receipt, run=replace(run, call_id="other"))
     assert Artifact.objects.visible_to(alice).count() == 1
+
+
+@pytest.mark.req("ART-019")
+def test_an_old_fence_opens_no_step(
+    db: None, alice: Member, start_run: Callable[..., RunWrite]
+) -> None:
+    run = start_run()
+    staged = begin(alice, run)
+    receipt = append(alice, run, staged, 1, "one").receipt
+    RunClaim.objects.filter(run_id=run.run_id).update(fence=run.fence + 1)
+    old = replace(run, call_id="late")
+    values: dict[str, Any] = {"actor": alice, "staged_id": staged.id, "run": old}
+    for step in (
+        lambda: begin(alice, old),
+        lambda: append(alice, old, staged, 2, "two"),
+        lambda: staging.finalize(**values, parts=1, receipt=receipt),
+        lambda: staging.discard(**values),
+    ):
+        with pytest.raises(LeaseLost):
+            step()
+    newer = replace(old, fence=run.fence + 1)
+    assert append(alice, newer, staged, 2, "two").ordinal == 2
+    assert StagedArtifact.objects.get(id=staged.id).state == "open"
 
 
 @pytest.mark.req("ART-018")

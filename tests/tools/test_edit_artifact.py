@@ -80,7 +80,9 @@ async def test_an_edit_builds_on_what_a_read_or_an_edit_returned(run: Run) -> No
     first = await run.call("edit_artifact", edit(read["artifact"]))
     second = json.loads(first.model_view)["artifact"]
     cut = {"op": "CUT", "first": 4, "last": 4}
-    await run.call("edit_artifact", edit(second, cut, {"op": "PUT", "after": 0, "lines": ["!"]}))
+    shifting = edit(second, cut, {"op": "PUT", "after": 0, "lines": ["!"]})
+    told = json.loads((await run.call("edit_artifact", shifting)).model_view)["message"]
+    assert told.startswith("Line numbers have shifted: read the artifact again")
     assert (await newest(run, base)).content == "!\n# Plan\n\n* uno\n"
 
 

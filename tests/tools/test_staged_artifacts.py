@@ -171,8 +171,8 @@ async def test_a_part_is_kept_once_under_its_ordinal(run: Run) -> None:
 async def test_the_last_receipt_stands_for_all_parts_in_their_order(run: Run) -> None:
     one, other = await begun(run), await begun(run, title="Other")
     receipts = [
-        (await appended(run, one, "a", "b"))[-1]["receipt"],
-        (await appended(run, other, "b", "a"))[-1]["receipt"],
+        (await appended(run, one, "a", "end"))[-1]["receipt"],
+        (await appended(run, other, "b", "end"))[-1]["receipt"],
     ]
     assert receipts[0] != receipts[1]
     for parts, receipt in ((2, receipts[1]), (1, receipts[0]), (3, receipts[0])):

@@ -1,6 +1,7 @@
 """edit_artifact: some lines of an exact version replaced, added or taken out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from artifacts import writing
@@ -27,12 +28,18 @@ from tools.builtin.artifact_answers import (
 )
 from tools.builtin.artifact_naming import ARTIFACT_ID, VERSION, id_of, target_of
 
+# Old numbers with the new tag would change the wrong lines.
+SHIFTED: Final = "Line numbers have shifted: read the artifact again before another edit."
 LINE: Final[Json] = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 
 
 async def execute(context: ToolContext, arguments: Json) -> ToolResult:
     """Carry out all hunks or none of them."""
-    return await written(context, _edit, arguments)
+    result = await written(context, _edit, arguments)
+    if result.outcome != "success" or not any(map(_moves_lines, arguments["hunks"])):
+        return result
+    message = f"{SHIFTED} {result.payload['message']}"
+    return replace(result, payload={**result.payload, "message": message})
 
 
 def _edit(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVersion:
@@ -55,6 +62,12 @@ def _edit(identity: RunIdentity, call_id: str, arguments: Json) -> ArtifactVersi
         hunks=hunks,
         run=run_of(identity, call_id),
     )
+
+
+def _moves_lines(given: Json) -> bool:
+    """Whether lines behind a hunk have other numbers afterwards."""
+    replaced = 0 if "after" in given else given["last"] - given["first"] + 1
+    return len(given.get("lines", ())) != replaced
 
 
 def _whole(number: float | None) -> int | None:
