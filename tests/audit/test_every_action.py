@@ -4,6 +4,7 @@ import ast
 import secrets
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth import authenticate, user_logged_in, user_logged_out
@@ -18,7 +19,8 @@ from agents.members import accounts, preferences, roles, tokens
 from agents.members.models import Member, TokenScope
 from agents.turns import answers
 from agents.turns.answers import Pending, Spent
-from artifacts import writing
+from artifacts import staging, writing
+from artifacts.models import StagedArtifact
 from audit import funnel
 from audit.models import AuditEvent
 from audit.reasons import Action
@@ -27,6 +29,7 @@ from tests.state import held
 from tests.turns.admitting import asked, prepare, took
 from tools.boundary import policies
 from tools.boundary.models import PolicyMode
+from tools.effects import claims
 
 pytestmark = pytest.mark.django_db
 
@@ -137,6 +140,35 @@ def updated(alice: Member, ada: Member) -> Act:
     )
 
 
+def put_away(alice: Member, ada: Member) -> Act:
+    made = created(alice).artifact_id
+    return lambda: writing.delete(actor=alice, artifact_id=made)
+
+
+def begun(alice: Member, run: writing.RunWrite) -> StagedArtifact:
+    return staging.begin(
+        actor=alice, title="Plan", kind="text", language="", conversation_id=None, run=run
+    )
+
+
+def claimed() -> writing.RunWrite:
+    run_id = uuid4()
+    claims.enqueue(run_id, lane=uuid4(), ordinal=1, queue=f"tests-{run_id.hex[:8]}")
+    (claim,) = claims.claim("tests", limit=1, lease_s=60, queue=f"tests-{run_id.hex[:8]}")
+    return writing.RunWrite(run_id, claim.fence, "1:1", "agent:x")
+
+
+def staged(alice: Member, ada: Member) -> Act:
+    run = claimed()
+    return lambda: begun(alice, run)
+
+
+def discarded(alice: Member, ada: Member) -> Act:
+    run = claimed()
+    row = begun(alice, run)
+    return lambda: staging.discard(actor=alice, staged_id=row.id, run=run)
+
+
 # What is done: how it is prepared, and the action its one row carries.
 TABLE: dict[str, tuple[Callable[[Member, Member], Act], Action]] = {
     "sign in": (
@@ -221,6 +253,9 @@ TABLE: dict[str, tuple[Callable[[Member, Member], Act], Action]] = {
     ),
     "create an artifact": (lambda alice, ada: lambda: created(alice), Action.ARTIFACT_CREATED),
     "update an artifact": (updated, Action.ARTIFACT_UPDATED),
+    "delete an artifact": (put_away, Action.ARTIFACT_DELETED),
+    "begin an artifact of parts": (staged, Action.ARTIFACT_STAGED),
+    "give an artifact of parts up": (discarded, Action.ARTIFACT_UNSTAGED),
 }
 
 
