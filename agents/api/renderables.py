@@ -1,5 +1,6 @@
 """The shape in which a renderable artifact is shown: its table or text, markings and origin."""
 
+import sys
 from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
@@ -17,6 +18,7 @@ MARKINGS: Final = 32
 FALLBACK: Final = 16_000
 COLUMNS: Final = 64
 ROWS: Final = 10_000
+LARGEST: Final = sys.float_info.max
 
 
 def listed(child: Any, maximum: int) -> serializers.ListField:
@@ -28,7 +30,7 @@ def listed(child: Any, maximum: int) -> serializers.ListField:
     {
         "oneOf": [
             {"type": "string", "maxLength": int(CELL_CHARACTERS) + 1},
-            {"type": "number"},
+            {"type": "number", "minimum": -LARGEST, "maximum": LARGEST},
             {"type": "boolean"},
         ],
     }

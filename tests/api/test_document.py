@@ -111,7 +111,7 @@ def test_every_value_has_bounds(schema: dict[str, Any]) -> None:
             assert "maxLength" in schema or "enum" in schema
         case "array":
             assert "maxItems" in schema
-        case "integer":
+        case "integer" | "number":
             assert {"minimum", "maximum"} <= set(schema)
         case "object":
             assert "properties" in schema or "maxProperties" in schema
