@@ -29,7 +29,7 @@ SHOWN = 8  # characters of an id in the list; the whole of it is on the row's ow
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # takes no parameter at run time
     """No adding, changing or deleting, superusers included; the tables would refuse it anyway."""
 
-    actions = None
+    actions: Any = None
     show_full_result_count = False  # counting millions of rows would make the page slow
     list_per_page = 50
 

@@ -1,16 +1,21 @@
 """Agents and their versions in the administration: to look at. They change through the studio,
-the API and source, where a version is appended and the change is audited.
+the API and source, where a version is appended and the change is audited. Whether everybody may
+use an agent, shipped ones included, is decided here.
 """
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from agents.definitions import publication
 from agents.definitions.models import Agent, AgentVersion
+from agents.members import accounts
+from agents.members.models import Member
 from audit.admin import ReadOnly
 
 
@@ -18,6 +23,7 @@ from audit.admin import ReadOnly
 class AgentAdmin(ReadOnly):
     """Who owns which agent, who may use it, and its newest version."""
 
+    actions = ("publish", "withdraw")
     list_display = (
         "name",
         "mode",
@@ -43,6 +49,32 @@ class AgentAdmin(ReadOnly):
         "updated_at",
         "deleted_at",
     )
+
+    def has_publish_permission(self, request: HttpRequest) -> bool:
+        """Whether the two actions are offered; they ask again themselves."""
+        return accounts.is_administrator(cast(Member, request.user))
+
+    @admin.action(description="Open to everyone", permissions=["publish"])
+    def publish(self, request: HttpRequest, agents: QuerySet[Any]) -> None:
+        """Open the chosen agents to everyone."""
+        self._decide(request, agents, publication.publish, "open to everyone")
+
+    @admin.action(description="Leave to owner and direct shares", permissions=["publish"])
+    def withdraw(self, request: HttpRequest, agents: QuerySet[Any]) -> None:
+        """Take the chosen agents back from everyone."""
+        self._decide(request, agents, publication.withdraw, "left to owner and direct shares")
+
+    def _decide(
+        self,
+        request: HttpRequest,
+        agents: QuerySet[Any],
+        decide: Callable[..., bool],
+        words: str,
+    ) -> None:
+        chosen = agents.filter(deleted_at__isnull=True).values_list("id", flat=True)
+        actor = cast(Member, request.user)
+        changed = [decide(actor=actor, agent_id=agent_id) for agent_id in list(chosen)].count(True)
+        self.message_user(request, f"{changed} now {words}.", messages.SUCCESS)
 
 
 @admin.register(AgentVersion)

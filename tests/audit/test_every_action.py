@@ -11,7 +11,7 @@ from django.contrib.auth import authenticate, user_logged_in, user_logged_out
 from django.db import Error, transaction
 
 from agents.conversations import inputs, keeping
-from agents.definitions import bundling, versions
+from agents.definitions import bundling, publication, versions
 from agents.engine.effects import Settle, Terminal
 from agents.gateway import budgets, deployments
 from agents.gateway.models import Budget, Deployment, Role
@@ -63,6 +63,29 @@ def agent(alice: Member) -> Any:
 def shipped(alice: Member, ada: Member) -> Act:
     bundle = next(bundle for bundle in bundling.shipped())
     return lambda: bundling.reconcile(bundle)
+
+
+def returned(alice: Member, ada: Member) -> Act:
+    bundle = bundling.shipped()[0]
+    bundling.reconcile(bundle)
+    bundling.reconcile_all([])
+    return lambda: bundling.reconcile(bundle)
+
+
+def removed(alice: Member, ada: Member) -> Act:
+    bundling.reconcile(bundling.shipped()[0])
+    return lambda: bundling.reconcile_all([])
+
+
+def published(alice: Member, ada: Member) -> Act:
+    made = agent(alice)
+    return lambda: publication.publish(actor=ada, agent_id=made.agent_id)
+
+
+def withdrawn(alice: Member, ada: Member) -> Act:
+    made = agent(alice)
+    publication.publish(actor=ada, agent_id=made.agent_id)
+    return lambda: publication.withdraw(actor=ada, agent_id=made.agent_id)
 
 
 def new_token(alice: Member, ada: Member) -> Act:
@@ -223,6 +246,10 @@ TABLE: dict[str, tuple[Callable[[Member, Member], Act], Action]] = {
     "append a version": (appended, Action.AGENT_VERSION_APPENDED),
     "delete an agent": (deleted_agent, Action.AGENT_DELETED),
     "bring in a bundle": (shipped, Action.AGENT_VERSION_APPENDED),
+    "bring a bundle back": (returned, Action.BUNDLE_RECONCILED),
+    "retire a bundle": (removed, Action.AGENT_DELETED),
+    "open an agent to everyone": (published, Action.AGENT_SHARED),
+    "close an agent again": (withdrawn, Action.AGENT_UNSHARED),
     "delete a conversation": (deleted_conversation, Action.CONVERSATION_DELETED),
     "stop": (stopped, Action.STOP_REQUESTED),
     "end a turn": (ended, Action.TURN_ENDED),

@@ -20,9 +20,10 @@ every person is in exactly one, and `migrate` brings the groups in line with the
 |---|---|---|---|
 """
 TAIL: Final = """
-Groups, agents, versions, model calls and the audit are only looked at there. People are switched
-off, never deleted; nobody changes their own role. A superuser made by `createsuperuser` may do
-everything in the administration and nothing more than a member anywhere else.
+Groups, agents, versions, model calls and the audit are only looked at there, but for one decision:
+an administrator opens an agent to everyone or takes it back, shipped agents included. People are
+switched off, never deleted; nobody changes their own role. A superuser made by `createsuperuser`
+may do everything in the administration and nothing more than a member anywhere else.
 
 ## Everywhere else
 
@@ -34,11 +35,13 @@ this to it.
 |---|---|
 | conversations, inputs, events, stop, steer | their owner |
 | calls that wait for an approval: read, decide, take back | the member who is asked |
-| agents: use | their owner, people with a share, everybody for published and bundled agents |
-| agents: read definition and versions | who may copy or edit; everybody for bundled ones |
+| agents: use | their owner, people with a share, everybody for published agents |
+| agents: read definition and versions | who may copy or edit; everybody for published bundles |
 | agents: append a version | their owner, people who may edit; nobody for bundled agents |
 | agents: delete | their owner; nobody for bundled agents |
-| artifacts: read, download | their owner, people with a share |
+| artifacts: read, compare, download | their owner, people with a share |
+| artifacts: write a version, edit, restore | their owner, people who may edit |
+| artifacts: delete | their owner |
 | access tokens | their owner |
 | which model plays which role | administrators, with a session or a token of scope `admin` |
 | `/metrics` | whoever holds the token, or this machine itself |

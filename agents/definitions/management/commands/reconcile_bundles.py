@@ -8,9 +8,8 @@ from agents.definitions import bundling
 
 
 class Command(BaseCommand):
-    help = "Create or update the agents that ship with Kaizen."
+    help = "Create, update or retire the agents that ship with Kaizen."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for bundle in bundling.shipped():
-            changed = bundling.reconcile(bundle)
-            self.stdout.write(f"{bundle.slug}: {'updated' if changed else 'unchanged'}")
+        for slug, outcome in bundling.reconcile_all(bundling.shipped()).items():
+            self.stdout.write(f"{slug}: {outcome}")
