@@ -8,17 +8,24 @@ import pytest
 from django.test import Client
 
 from agents.api.document import generated
+from agents.members.models import Member
 from tests.api.conftest import Caller
+from tests.artifacts.envelopes import ferries, kept_for
 
 # A published id never changes and never goes; add to this list, nothing else.
 PUBLISHED = [
+    "agent_shares_read",
+    "agent_shares_replace",
     "agent_versions_diff",
     "agent_versions_list",
     "agent_versions_read",
     "agents_create",
     "agents_delete",
+    "agents_duplicate",
     "agents_list",
     "agents_read",
+    "agents_restore",
+    "agents_rollback",
     "agents_update",
     "approvals_answer",
     "approvals_decide",
@@ -52,11 +59,13 @@ PUBLISHED = [
     "conversations_list",
     "conversations_read",
     "document_read",
+    "groups_list",
     "me_change",
     "me_read",
     "models_read",
     "models_set_chat",
     "models_set_embedding",
+    "people_find",
     "tokens_create",
     "tokens_list",
     "tokens_revoke",
@@ -158,11 +167,12 @@ def resolved(node: Any) -> Any:
 
 @pytest.mark.django_db
 def test_answers_are_what_the_document_says(
-    as_alice: Caller, as_ada: Caller, conversation: str, agent: str
+    as_alice: Caller, as_ada: Caller, alice: Member, conversation: str, agent: str
 ) -> None:
     said = {described["operationId"]: described for _, _, described in operations()}
     change = {"content": {"name": "Bus", "persona": "Help.\nNow."}, "expected_version": 1}
     message = {"kind": "message", "message": "hello", "agent": agent}
+    table = kept_for(alice, ferries()).artifact_id
     answers = {
         "conversation_inputs_create": as_alice.post(
             f"/api/conversations/{conversation}/inputs", message
@@ -181,6 +191,8 @@ def test_answers_are_what_the_document_says(
         "agent_versions_read": as_alice.get(f"/api/agents/{agent}/versions/1"),
         "agent_versions_diff": as_alice.get(f"/api/agents/{agent}/versions/1/diff/2"),
         "artifacts_list": as_alice.get("/api/artifacts"),
+        "artifacts_read": as_alice.get(f"/api/artifacts/{table}"),
+        "artifact_versions_read": as_alice.get(f"/api/artifacts/{table}/versions/1"),
         "me_read": as_alice.get("/api/me"),
         "me_change": as_alice.send("PATCH", "/api/me", {"plain_speak": True}),
         "models_read": as_ada.get("/api/ops/models"),
