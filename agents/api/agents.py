@@ -1,36 +1,34 @@
-"""Agents: create, list, read, change by appending versions, compare versions, delete.
+"""Agents: create, list, read, change by appending versions, copy, delete.
 
 Whoever may use an agent sees its name, description and mode. Its definition and versions are for
 those who may copy or edit it; changing and deleting are refused with 403 to people who see the
 agent and may not, with 404 to everybody else.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from agents.api.fields import Anything, Id, Strict, Text, Whole, many
+from agents.api.fields import Anything, Id, Strict, Text, Whole
 from agents.api.operations import Call, Door, Effect, Key, Operation, operation
-from agents.api.pages import BY_NUMBER, newest_first, page
+from agents.api.pages import newest_first, page
 from agents.api.shapes import Paging, page_of
-from agents.definitions import differences, versions
+from agents.definitions import library, versions
 from agents.definitions.content import (
     DESCRIPTION_CHARACTERS,
     MAX_REFERENCES,
     NAME_CHARACTERS,
     PERSONA_CHARACTERS,
 )
+from agents.definitions.library import Card, Sharing, Source
 from agents.definitions.models import Agent, AgentVersion, Audience, Ceiling, Mode
-from agents.definitions.querysets import AgentQuerySet
-from audit.reasons import Reason
-from audit.refusals import NotFound, Refusal
+from audit.refusals import NotFound
 
 TAG: Final = "agents"
-DIFF_LINES: Final = 2 * int(PERSONA_CHARACTERS)  # a line has at least its end
-REFERENCE: Final = {"type": "string", "maxLength": 100}
+FAMILIES_SHOWN: Final = 50
 VERSION: Final = {"minimum": 1, "maximum": 2**31 - 1}
 
 
@@ -86,8 +84,19 @@ class AgentVersionId(serializers.Serializer[Any]):
     version = Whole(**VERSION)
 
 
+class AgentMay(serializers.Serializer[Any]):
+    """What the caller may do with an agent besides using it."""
+
+    edit = serializers.BooleanField()
+    duplicate = serializers.BooleanField()
+    share = serializers.BooleanField()
+    delete = serializers.BooleanField()
+
+
 class AgentItem(AgentVersionId):
-    """An agent in a list."""
+    """An agent in a list. `owner_name` is empty for one that is shipped; `tools` are the families
+    of tools it composes besides those every agent has.
+    """
 
     name = Text(int(NAME_CHARACTERS))
     description = Text(int(DESCRIPTION_CHARACTERS), allow_blank=True)
@@ -95,6 +104,13 @@ class AgentItem(AgentVersionId):
     audience = serializers.ChoiceField(choices=Audience.values)
     protected = serializers.BooleanField()
     owned = serializers.BooleanField()
+    owner_name = Text(150, allow_blank=True)
+    tools = serializers.ListField(child=Text(100), max_length=FAMILIES_SHOWN)
+    package_count = Whole()
+    collection_count = Whole()
+    prompt_count = Whole()
+    sharing = serializers.ChoiceField(choices=[str(each) for each in Sharing])
+    may = AgentMay()
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
 
@@ -106,53 +122,17 @@ class AgentDetail(AgentItem):
 
 
 class AgentQuery(Paging):
-    """Filters: by mode, by words of name or description."""
+    """Filters: by mode, by words of name or description, by where an agent comes from."""
 
     mode = serializers.ChoiceField(choices=Mode.values, required=False)
     q = serializers.CharField(required=False, max_length=200)
+    owner = serializers.ChoiceField(choices=[str(each) for each in Source], required=False)
 
 
-class AgentVersionItem(serializers.Serializer[Any]):
-    """One version in a list."""
+class AgentCopyBody(Strict):
+    """The copy's name; without one it keeps the original's, with a number where that is taken."""
 
-    number = Whole(**VERSION)
-    digest = Text(71)
-    author = Text(100)
-    created_at = serializers.DateTimeField()
-
-
-class AgentVersionDetail(AgentVersionItem):
-    """One version with its definition."""
-
-    content = AgentContent()
-
-
-@extend_schema_field(
-    {
-        "oneOf": [
-            {"type": "string", "maxLength": int(PERSONA_CHARACTERS)},
-            {"type": "object", "maxProperties": 200, "additionalProperties": True},
-            {"type": "array", "maxItems": int(MAX_REFERENCES), "items": REFERENCE},
-        ],
-    }
-)
-class ContentValue(serializers.JSONField):
-    """One field of a definition, whatever its type."""
-
-
-class AgentDifference(serializers.Serializer[Any]):
-    """One field that differs; `lines` is a unified diff where both sides are text."""
-
-    field = Text(100)
-    before = ContentValue(allow_null=True)
-    after = ContentValue(allow_null=True)
-    lines = serializers.ListField(child=Text(int(PERSONA_CHARACTERS)), max_length=DIFF_LINES)
-
-
-class AgentDiff(serializers.Serializer[Any]):
-    """What changed from one version to another."""
-
-    changes = many(AgentDifference(), 50)
+    name = Text(int(NAME_CHARACTERS), required=False)
 
 
 class Agents(Door):
@@ -164,18 +144,15 @@ class Agents(Door):
         answer=page_of(AgentItem),
     )
     def get(self, call: Call) -> Any:
-        rows = Agent.objects.visible_to(call.member)
-        if "mode" in call.query:
-            rows = rows.filter(mode=call.query["mode"])
-        if "q" in call.query:
-            rows = rows.matching(call.query["q"])
-        return page(
-            rows,
-            newest_first("updated_at"),
-            call,
-            name="agents",
-            project=lambda row: _item(row, call),
+        owner = call.query.get("owner")
+        rows = library.agents(
+            call.member,
+            mode=call.query.get("mode", ""),
+            text=call.query.get("q", ""),
+            source=Source(owner) if owner else None,
         )
+        found = page(rows, newest_first("updated_at"), call, name="agents", project=lambda row: row)
+        return {**found, "items": _items(found["items"], call)}
 
     @operation(
         Operation("agents_create", TAG, Effect.WRITE, status=201, body=AgentBody, key=Key.HONOURED),
@@ -183,7 +160,7 @@ class Agents(Door):
         answer=AgentVersionId,
     )
     def post(self, call: Call) -> Any:
-        return _written(versions.create(actor=call.member, content=call.body["content"]))
+        return written(versions.create(actor=call.member, content=call.body["content"]))
 
 
 class OneAgent(Door):
@@ -195,10 +172,12 @@ class OneAgent(Door):
         answer=AgentDetail,
     )
     def get(self, call: Call, agent_id: UUID) -> Any:
-        agent = _visible(call, agent_id)
-        readable = _is_in(Agent.objects.readable_by(call.member), agent_id)
+        agent = library.agents(call.member).filter(id=agent_id).first()
+        if agent is None:
+            raise NotFound()
+        readable = Agent.objects.readable_by(call.member).filter(id=agent_id).exists()
         content = versions.newest(agent).content if readable else None
-        return {**_item(agent, call), "content": content}
+        return {**_items([agent], call)[0], "content": content}
 
     @operation(
         Operation("agents_update", TAG, Effect.WRITE, body=AgentChange),
@@ -206,9 +185,7 @@ class OneAgent(Door):
         answer=AgentVersionId,
     )
     def put(self, call: Call, agent_id: UUID) -> Any:
-        _visible(call, agent_id)
-        _require(_is_in(Agent.objects.editable_by(call.member), agent_id))
-        return _written(versions.append(actor=call.member, agent_id=agent_id, **call.body))
+        return written(versions.append(actor=call.member, agent_id=agent_id, **call.body))
 
     @operation(
         Operation("agents_delete", TAG, Effect.WRITE, status=204),
@@ -216,88 +193,41 @@ class OneAgent(Door):
         answer=None,
     )
     def delete(self, call: Call, agent_id: UUID) -> Any:
-        _visible(call, agent_id)
-        _require(_is_in(Agent.objects.owned_by(call.member), agent_id))
         versions.delete(actor=call.member, agent_id=agent_id)
 
 
-class AgentVersions(Door):
-    """All versions of an agent."""
+class AgentCopies(Door):
+    """Copies of an agent."""
 
     @operation(
-        Operation("agent_versions_list", TAG, Effect.READ, query=Paging),
-        summary="List an agent's versions, the newest first.",
-        answer=page_of(AgentVersionItem),
+        Operation(
+            "agents_duplicate",
+            TAG,
+            Effect.WRITE,
+            status=201,
+            body=AgentCopyBody,
+            key=Key.HONOURED,
+        ),
+        summary="Copy an agent's newest definition into a private agent of one's own.",
+        answer=AgentVersionId,
     )
-    def get(self, call: Call, agent_id: UUID) -> Any:
-        rows = _versions(call, agent_id)
-        name = f"versions:{agent_id}"
-        return page(rows, BY_NUMBER, call, name=name, project=_version)
+    def post(self, call: Call, agent_id: UUID) -> Any:
+        return written(
+            versions.duplicate(actor=call.member, agent_id=agent_id, name=call.body.get("name"))
+        )
 
 
-class OneAgentVersion(Door):
-    """One version of an agent."""
-
-    @operation(
-        Operation("agent_versions_read", TAG, Effect.READ),
-        summary="Read one version of an agent.",
-        answer=AgentVersionDetail,
-    )
-    def get(self, call: Call, agent_id: UUID, number: int) -> Any:
-        found = _one(_versions(call, agent_id), number)
-        return {**_version(found), "content": found.content}
-
-
-class AgentVersionDiff(Door):
-    """Two versions side by side."""
-
-    @operation(
-        Operation("agent_versions_diff", TAG, Effect.READ),
-        summary="What changed between two versions of an agent.",
-        answer=AgentDiff,
-    )
-    def get(self, call: Call, agent_id: UUID, number: int, other: int) -> Any:
-        rows = _versions(call, agent_id)
-        before, after = _one(rows, number), _one(rows, other)
-        changes = differences.between(before.content, after.content)
-        return {"changes": [asdict(change) for change in changes]}
-
-
-def _visible(call: Call, agent_id: UUID) -> Agent:
-    found: Agent | None = Agent.objects.visible_to(call.member).filter(id=agent_id).first()
-    if found is None:
-        raise NotFound()
-    return found
-
-
-def _versions(call: Call, agent_id: UUID) -> Any:
-    """The versions of an agent whose definition the caller may read."""
-    _visible(call, agent_id)
-    _require(_is_in(Agent.objects.readable_by(call.member), agent_id))
-    return AgentVersion.objects.visible_to(call.member).filter(agent_id=agent_id)
-
-
-def _one(rows: Any, number: int) -> AgentVersion:
-    found: AgentVersion | None = rows.filter(number=number).first()
-    if found is None:
-        raise NotFound()
-    return found
-
-
-def _is_in(rows: AgentQuerySet, agent_id: UUID) -> bool:
-    return rows.filter(id=agent_id).exists()
-
-
-def _require(allowed: bool) -> None:
-    if not allowed:
-        raise Refusal(Reason.FORBIDDEN, "You may use this agent, but not do this with it.")
-
-
-def _written(version: AgentVersion) -> dict[str, Any]:
+def written(version: AgentVersion) -> dict[str, Any]:
+    """The version just written, as answers name it."""
     return {"id": str(version.agent_id), "version": version.number}
 
 
-def _item(agent: Agent, call: Call) -> dict[str, Any]:
+def _items(agents: Sequence[Agent], call: Call) -> list[dict[str, Any]]:
+    return [_item(card, call) for card in library.cards(call.member, agents)]
+
+
+def _item(card: Card, call: Call) -> dict[str, Any]:
+    agent = card.agent
     return {
         "id": str(agent.id),
         "version": agent.head,
@@ -307,15 +237,13 @@ def _item(agent: Agent, call: Call) -> dict[str, Any]:
         "audience": agent.audience,
         "protected": agent.protected,
         "owned": agent.owner_id == call.member.pk,
+        "owner_name": card.owner_name,
+        "tools": list(card.tools),
+        "package_count": card.package_count,
+        "collection_count": card.collection_count,
+        "prompt_count": card.prompt_count,
+        "sharing": str(card.sharing),
+        "may": asdict(card.may),
         "created_at": agent.created_at.isoformat(),
         "updated_at": agent.updated_at.isoformat(),
-    }
-
-
-def _version(version: AgentVersion) -> dict[str, Any]:
-    return {
-        "number": version.number,
-        "digest": version.digest,
-        "author": version.author_principal,
-        "created_at": version.created_at.isoformat(),
     }

@@ -71,6 +71,20 @@ class AgentQuerySet(models.QuerySet[Any]):
         """Agents a person may delete and share."""
         return self._living(member).filter(owner_id=member.pk, protected=False)
 
+    def publishable(self) -> Self:
+        """Living agents whose audience an administrator decides about; bundles are source's."""
+        return self.filter(deleted_at__isnull=True, protected=False)
+
+    def coming_from(self, source: str, member: "Member") -> Self:
+        """Own agents (`me`), what others share (`shared`) or what is shipped (`included`)."""
+        if source == "included":
+            return self.filter(protected=True)
+        return (
+            self.filter(owner_id=member.pk)
+            if source == "me"
+            else self.filter(protected=False).exclude(owner_id=member.pk)
+        )
+
     def matching(self, words: str) -> Self:
         """Whose name or description holds the words, in any case."""
         return self.filter(Q(name__icontains=words) | Q(description__icontains=words))

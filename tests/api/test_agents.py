@@ -68,6 +68,7 @@ def test_changing_appends_a_version_and_keeps_the_first(as_alice: Caller, agent:
             "before": "Help.",
             "after": changed["persona"],
             "lines": ["@@ -1 +1,2 @@", "-Help.", "+Help people cross.", "+Say the times."],
+            "words": [["=", "Help"], ["+", " people cross.\nSay the times"], ["=", "."]],
         }
     ]
 

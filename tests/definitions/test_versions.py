@@ -12,7 +12,8 @@ from agents.definitions.models import Agent, AgentVersion
 from agents.members.models import Member
 from audit import canonical
 from audit.models import AuditEvent
-from audit.refusals import Conflict, Invalid, NotFound
+from audit.reasons import Reason
+from audit.refusals import Conflict, Invalid, NotFound, Refusal
 
 
 def content(name: str = "Helper", **more: Any) -> dict[str, Any]:
@@ -164,8 +165,9 @@ def test_an_editor_may_edit_but_not_delete(alice: Member, bob: Member) -> None:
     )
     assert version.author_principal == bob.principal
     assert version.agent.owner_principal == alice.principal
-    with pytest.raises(NotFound):
+    with pytest.raises(Refusal) as refused:
         versions.delete(actor=bob, agent_id=agent_id)
+    assert refused.value.reason == Reason.FORBIDDEN
 
 
 @pytest.mark.req("AGT-007")
