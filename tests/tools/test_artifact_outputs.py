@@ -22,6 +22,7 @@ from artifacts.renderable.declaration import DECLARATION
 from audit.reasons import Reason
 from tests.artifacts.envelopes import Json, ferries, payload, referring
 from tests.tools.conftest import Run
+from tools.boundary import registry
 from tools.boundary.contract import (
     ArtifactOutput,
     KeptOutputs,
@@ -235,10 +236,18 @@ async def test_a_producer_may_go_on_from_the_version_it_knows(run: Run, producer
 async def test_no_argument_of_a_model_makes_or_changes_an_envelope(run: Run, producer: Any) -> None:
     (saved,) = (await producer(ferries())).presentation
     artifact_id = saved.data["artifact_id"]
+    run.offer(registry.resolve("begin_artifact"))
     text = json.dumps(ferries())
     create = {"title": "Ferries", "kind": "code", "content": text}
     update = {"artifact_id": artifact_id, "expected_version": 1, "content": text}
+    version = await in_database(reading.version, run.member, UUID(artifact_id))
+    line = {"op": "PUT", "first": 1, "last": 1, "lines": ["{}"]}
+    edit = {"artifact_id": artifact_id, "base_version": 1, "tag": version.tag, "hunks": [line]}
+    staged = {"title": "Ferries", "kind": "code"}
     attempts = [
+        ("edit_artifact", edit),
+        ("begin_artifact", {**staged, "kind": "renderable"}),
+        ("begin_artifact", {**staged, "language": LANGUAGE}),
         ("create_artifact", {**create, "kind": "renderable"}),
         ("create_artifact", {**create, "language": LANGUAGE}),
         ("create_artifact", {**create, "language": LANGUAGE.upper()}),
@@ -263,9 +272,15 @@ async def test_no_argument_of_a_model_makes_or_changes_an_envelope(run: Run, pro
     )
     assert [version.number for version in versions] == [1]
 
-    by_name = await run.call("create_artifact", {**create, "language": LANGUAGE})
-    assert LANGUAGE in by_name.model_view
-    assert "renderable" in (await run.call("update_artifact", update)).model_view
+    for name, arguments in (
+        ("create_artifact", {**create, "language": LANGUAGE}),
+        ("begin_artifact", {**staged, "language": LANGUAGE}),
+        ("update_artifact", {**update, "content": text + " "}),
+        ("edit_artifact", {**edit, "hunks": [{**line, "lines": ["[]"]}]}),
+    ):
+        refused = json.loads((await run.call(name, arguments)).model_view)
+        assert LANGUAGE in refused["message"], name
+        assert "renderable" in refused["message"], name
 
 
 @pytest.mark.req("REN-017", "REN-018", "REN-020")
