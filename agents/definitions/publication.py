@@ -1,4 +1,4 @@
-"""Opening an agent to everybody, and closing it again: for administrators alone.
+"""Opening an agent to everybody, for administrators alone, and closing it again.
 
 For shipped agents this is the whole of what an administrator may change; their definitions come
 from source. Reconciliation leaves the decision alone.
@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from agents.definitions.models import Agent, Audience
+from agents.journal import publication
 from agents.members import accounts
 from agents.members.models import Member
 from audit import funnel
@@ -27,7 +28,8 @@ def publish(*, actor: Member, agent_id: UUID) -> bool:
 
 
 def withdraw(*, actor: Member, agent_id: UUID) -> bool:
-    """Leave an agent to its owner and direct shares, from now on; False when it was so already.
+    """Leave an agent to its owner and direct shares, running answers included; False when it was
+    so already.
 
     Raises as `publish`. Without the default agent, messages that name no agent are refused.
     """
@@ -35,7 +37,8 @@ def withdraw(*, actor: Member, agent_id: UUID) -> bool:
 
 
 def _open_to(audience: Audience, action: Action, actor: Member, agent_id: UUID) -> bool:
-    if not accounts.is_administrator(actor):
+    is_own = Agent.objects.owned_by(actor).filter(id=agent_id).exists()
+    if not accounts.is_administrator(actor) and not (is_own and audience is Audience.PRIVATE):
         raise Refusal(Reason.FORBIDDEN, "Only an administrator opens an agent to everybody.")
     with transaction.atomic():
         living = Agent.objects.filter(id=agent_id, deleted_at__isnull=True)
@@ -43,6 +46,8 @@ def _open_to(audience: Audience, action: Action, actor: Member, agent_id: UUID) 
             raise NotFound()
         if not living.exclude(audience=audience).update(audience=audience, updated_at=Now()):
             return False
+        if audience is Audience.PRIVATE:
+            transaction.on_commit(publication.hurry_stop)
         funnel.record(
             action=action,
             actor=actor.principal,

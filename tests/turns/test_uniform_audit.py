@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from agents.definitions import bundling, versions
+from agents.definitions import bundling, publication, versions
 from agents.definitions.models import Agent
 from agents.members.models import Member
 from audit.models import AuditEvent
@@ -42,6 +42,23 @@ def rows(run_id: UUID) -> list[tuple[object, ...]]:
 def usual() -> dict[str, Any]:
     """What the bundled agent may do."""
     return dict(versions.newest(Agent.objects.get(id=bundling.default_agent_id())).content)
+
+
+@pytest.mark.req("AUD-004")
+def test_an_agent_just_opened_to_everyone_leaves_the_same_rows(
+    desk_of: Callable[[Member], Desk], alice: Member, ada: Member
+) -> None:
+    desk_of(alice)  # brings in what ships
+    told = []
+    for bundle in bundling.shipped():
+        publication.publish(actor=ada, agent_id=bundle.agent_id)
+        asked = desk_of(alice).answered(SCRIPT, agent=str(bundle.agent_id))
+        told.append(rows(asked.run_id))
+        if not bundle.published:
+            publication.withdraw(actor=ada, agent_id=bundle.agent_id)
+    assert len(told) >= 3
+    assert {row[0] for row in told[0]} >= {"tool_called", "tool_denied", "turn_ended"}
+    assert told == [told[0]] * len(told)
 
 
 @pytest.mark.req("AUD-004")
