@@ -27,7 +27,9 @@ from agents.members.models import Member
 from agents.turns import answers, authority, parking, steering
 from agents.turns.admission import Admitted
 from agents.turns.answers import Pending, Spent
-from artifacts import writing
+from artifacts import staging, writing
+from artifacts.editing import Hunk
+from artifacts.models import StagedArtifact
 from artifacts.writing import RunWrite
 from tests.boundaries.source import Source, runtime_sources
 from tests.state import held
@@ -59,7 +61,14 @@ INSIDE = {
     "tools/boundary/approvals.py digest_of": "reads",
     "tools/boundary/authority.py row_details": "reads",
     "tools/builtin/acting.py member_of": "reads",
-    "tools/builtin/artifacts.py of_update": "reads",
+    "tools/builtin/artifact_answers.py run_of": "reads",
+    "tools/builtin/artifact_naming.py target_of": "reads",
+    "tools/builtin/artifact_staging.py of_draft": "reads",
+    "tools/builtin/artifact_watching.py new": "reads",
+    "tools/builtin/artifact_watching.py next_version": "reads",
+    "tools/builtin/artifact_watching.py part": "reads",
+    "tools/boundary/outputs.py kept": "hands on to the port that keeps outputs",
+    "artifacts/outputs.py keep": "writes through `writing.create` and `writing.update`",
     "tools/effects/claims.py prove": "is the proof",
 }
 
@@ -141,6 +150,40 @@ def updated(world: World) -> object:
     )
 
 
+def edited(world: World) -> object:
+    made = writing.create(actor=world.member, draft=writing.Draft("Plan", "text", "a\n"))
+    world.base = held()  # type: ignore[attr-defined]  # as above
+    return writing.edit(
+        actor=world.member,
+        artifact_id=made.artifact_id,
+        base_version=1,
+        tag=made.tag,
+        hunks=[Hunk("PUT", first=1, last=1, lines=("late",))],
+        run=world.write,
+    )
+
+
+def staged(world: World, step: Callable[..., object], **values: Any) -> object:
+    """A step of the staged writer after a part that the newer worker has written."""
+    new = RunWrite(world.claim.run_id, world.new.claim.fence, "call-0", "agent:new")
+    row = begun(world, new)
+    part = staging.append(actor=world.member, staged_id=row.id, ordinal=1, content="a", run=new)
+    world.base = held()  # type: ignore[attr-defined]  # as above
+    given = {name: part.receipt if name == "receipt" else value for name, value in values.items()}
+    return step(actor=world.member, staged_id=row.id, run=world.write, **given)
+
+
+def begun(world: World, run: RunWrite) -> StagedArtifact:
+    return staging.begin(
+        actor=world.member,
+        title="Plan",
+        kind="text",
+        language="",
+        conversation_id=None,
+        run=run,
+    )
+
+
 def budgeted(world: World) -> object:
     amount = Amount(tokens=100, money=0)
     return budgets.reserve(
@@ -168,6 +211,11 @@ PATHS: dict[str, Callable[[World], object]] = {
         actor=w.member, draft=writing.Draft("Plan", "text", "late"), run=w.write
     ),
     "artifacts/writing.py update": updated,
+    "artifacts/writing.py edit": edited,
+    "artifacts/staging.py begin": lambda w: begun(w, w.write),
+    "artifacts/staging.py append": lambda w: staged(w, staging.append, ordinal=2, content="late"),
+    "artifacts/staging.py finalize": lambda w: staged(w, staging.finalize, parts=1, receipt=""),
+    "artifacts/staging.py discard": lambda w: staged(w, staging.discard),
     "tools/boundary/clearance.py clear": cleared,
     "tools/boundary/clearance.py close": lambda w: clearance.close(call(), w.old.identity),
     "tools/boundary/execution.py handle_tool_exec": executed,
