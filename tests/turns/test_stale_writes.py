@@ -27,15 +27,16 @@ from agents.members.models import Member
 from agents.turns import answers, authority, parking, steering
 from agents.turns.admission import Admitted
 from agents.turns.answers import Pending, Spent
-from artifacts import staging, writing
+from artifacts import outputs, staging, writing
 from artifacts.editing import Hunk
 from artifacts.models import StagedArtifact
 from artifacts.writing import RunWrite
+from tests.artifacts.envelopes import ferries
 from tests.boundaries.source import Source, runtime_sources
 from tests.state import held
 from tests.turns.admitting import asked, prepare, took
 from tools.boundary import clearance, permission
-from tools.boundary.contract import Ports, ToolCall
+from tools.boundary.contract import ArtifactOutput, Ports, ToolCall
 from tools.boundary.execution import handle_tool_exec
 from tools.effects import claims, reservations
 from tools.effects.claims import Claim, LeaseLost
@@ -60,6 +61,7 @@ INSIDE = {
     "agents/turns/authority.py now": "reads",
     "tools/boundary/approvals.py digest_of": "reads",
     "tools/boundary/authority.py row_details": "reads",
+    "tools/boundary/outputs.py kept": "its one write is `artifacts.outputs.keep`",
     "tools/builtin/acting.py member_of": "reads",
     "tools/builtin/artifact_answers.py run_of": "reads",
     "tools/builtin/artifact_naming.py target_of": "reads",
@@ -212,6 +214,9 @@ PATHS: dict[str, Callable[[World], object]] = {
     ),
     "artifacts/writing.py update": updated,
     "artifacts/writing.py edit": edited,
+    "artifacts/outputs.py keep": lambda w: outputs.keep(
+        w.old.identity, "call-1", (ArtifactOutput(ferries()),)
+    ),
     "artifacts/staging.py begin": lambda w: begun(w, w.write),
     "artifacts/staging.py append": lambda w: staged(w, staging.append, ordinal=2, content="late"),
     "artifacts/staging.py finalize": lambda w: staged(w, staging.finalize, parts=1, receipt=""),
