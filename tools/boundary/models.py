@@ -92,6 +92,12 @@ class Approval(models.Model):
             ),
             # a run that ends, or goes on when nothing more is asked
             models.Index(fields=["run_id"], name="approvals_of_run"),
+            # the count beside the inbox, on every page
+            models.Index(
+                fields=["member"],
+                name="undecided_approvals_of_member",
+                condition=models.Q(decided_at__isnull=True),
+            ),
             # a person's inbox, newest first
             models.Index(fields=["member", "-created_at"], name="approvals_of_member"),
         ]

@@ -27,8 +27,12 @@ class ApprovalQuerySet(models.QuerySet[Any]):
         return self.filter(member_id=member.pk)
 
     def pending(self) -> Self:
-        """Those that wait for an answer and can still get one."""
-        return self.saying_which_wait().filter(waits=1)
+        """Those that wait for an answer and can still get one.
+
+        Nothing that waits has been decided; said so, the few that wait are found by their own index
+        however many were settled before.
+        """
+        return self.filter(decided_at__isnull=True).saying_which_wait().filter(waits=1)
 
     def saying_which_wait(self) -> Self:
         """With `waits`: 1 for those that can still get an answer, 0 for all others."""
