@@ -69,8 +69,6 @@ INSIDE = {
     "tools/builtin/artifact_watching.py new": "reads",
     "tools/builtin/artifact_watching.py next_version": "reads",
     "tools/builtin/artifact_watching.py part": "reads",
-    "tools/boundary/outputs.py kept": "hands on to the port that keeps outputs",
-    "artifacts/outputs.py keep": "writes through `writing.create` and `writing.update`",
     "tools/effects/claims.py prove": "is the proof",
 }
 
