@@ -13,7 +13,7 @@ from agents.web.shell import page, signed_in
 from artifacts import reading
 
 HITS = 20
-ARTIFACT_HITS = 5  # above the conversations, which are what people mostly look for
+ARTIFACT_HITS = 3  # above the conversations, which are what people mostly look for
 ROWS = 50  # of one page of a list
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.artifacts.envelopes import ferries, kept_for, referring
 from tests.journeys.artifacts import GRAPH, kept, panel, tab
 from tests.journeys.conftest import PATIENCE_MS, sign_in
 from tests.stack import Person, Stack
@@ -98,6 +99,47 @@ def test_comma_separated_rows_are_a_table_that_sorts(
     seats.get_by_role("button").press("Enter")
     expect(seats).to_have_attribute("aria-sort", "descending")
     expect(names).to_have_text(["Ann", "Bo", "Cleo"])
+
+
+@pytest.mark.req("REN-023")
+def test_a_renderable_shows_its_marking_table_and_origin_and_only_json_to_read(
+    signed_in: Callable[..., Page], person: Callable[..., Person]
+) -> None:
+    alice = person("alice")
+    root = kept_for(alice.member, ferries()).artifact_id
+    page = signed_in(alice)
+    page.goto(f"/artifacts/{root}")
+    banner = panel(page).locator(".panel-banner")
+    expect(banner).to_have_text("INTERNAL")
+    ships = page.locator(".sheet tbody td:first-child")
+    expect(ships).to_have_text(["Otter", "alba", "Berta"])
+    page.get_by_role("columnheader", name="Ship").get_by_role("button").click()
+    expect(ships).to_have_text(["alba", "Berta", "Otter"])
+    expect(panel(page).get_by_text("INTERNAL // CREW")).to_be_visible()
+    expect(panel(page).locator(".provenance")).to_contain_text("departures")
+    tab(page, "JSON").click()
+    expect(page.get_by_role("textbox", name="Source of")).to_contain_text('"download"')
+    expect(page.get_by_role("button", name="Save")).to_have_count(0)
+    expect(banner).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download version 1").click()
+    assert download.value.suggested_filename == "departures.json"
+
+
+@pytest.mark.req("REN-010")
+def test_a_reference_is_named_beside_the_text_and_never_followed(
+    signed_in: Callable[..., Page], person: Callable[..., Person]
+) -> None:
+    alice = person("alice")
+    root = kept_for(alice.member, referring()).artifact_id
+    page = signed_in(alice)
+    asked: list[str] = []
+    page.on("request", lambda sent: asked.append(sent.url))
+    page.goto(f"/artifacts/{root}")
+    expect(panel(page).get_by_text("Three ferries.")).to_be_visible()
+    expect(panel(page).get_by_text("result-8f2")).to_be_visible()
+    expect(page.locator(".sheet")).to_have_count(0)
+    assert [url for url in asked if "result-8f2" in url] == []
 
 
 def test_code_is_coloured(signed_in: Callable[..., Page], person: Callable[..., Person]) -> None:

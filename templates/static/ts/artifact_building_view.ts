@@ -13,12 +13,18 @@ export class BuildingView {
   readonly #prose = new ProseView();
   readonly #plain = h("pre", { class: "plain-text" });
   readonly #empty = h("p", { class: "empty" });
+  #follows = true;
+
+  constructor() {
+    this.root.addEventListener("scroll", () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.root;
+      this.#follows = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    });
+  }
 
   /** Draws what came since; stays at the end unless the reader has scrolled away from it. */
   update(building: Building): void {
     const { text } = building.draft;
-    const { scrollHeight, scrollTop, clientHeight } = this.root;
-    const follows = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
     const isProse = building.kind === "markdown";
     if (isProse) this.#prose.update(text, false);
     else this.#plain.textContent = text;
@@ -26,6 +32,11 @@ export class BuildingView {
     this.#empty.textContent = length === 0 ? words.building() : words.characters(count(length));
     const part = text === "" ? this.#empty : isProse ? this.#prose.root : this.#plain;
     if (this.root.firstElementChild !== part) this.root.replaceChildren(part);
-    if (follows) this.root.scrollTop = this.root.scrollHeight;
+    this.followEnd();
+  }
+
+  /** Goes to the end again unless the reader looks at something above. */
+  followEnd(): void {
+    if (this.#follows) this.root.scrollTop = this.root.scrollHeight;
   }
 }

@@ -5,6 +5,7 @@ import type { ArtifactPanel } from "./artifact_panel.ts";
 import { words } from "./artifact_words.ts";
 import { h } from "./dom.ts";
 import { textOf, type FrameData } from "./frames.ts";
+import { toast } from "./toasts.ts";
 
 const WIDTH_KEY = "kaizen:panel-width";
 const STEP_PX = 24;
@@ -55,7 +56,7 @@ export class ArtifactDock {
   async open(id: string): Promise<void> {
     this.#opener ??= document.activeElement;
     const panel = await this.#load();
-    if (panel.artifact !== id && !(await panel.mayLeave())) return;
+    if (!panel || (panel.artifact !== id && !(await panel.mayLeave()))) return;
     this.#watched = null;
     this.#remember(`#artifact=${id}`);
     await this.#show(panel, id);
@@ -66,11 +67,11 @@ export class ArtifactDock {
     this.#opener ??= document.activeElement;
     const panel = await this.#load();
     const building = this.#owner.building(callId);
-    if (building === null || !(await panel.mayLeave())) return;
+    if (!panel || building === null || !(await panel.mayLeave())) return;
     this.#watched = callId;
     this.#remember("");
-    panel.watch(building);
     this.#reveal();
+    panel.watch(building);
     panel.focus();
   }
 
@@ -107,7 +108,8 @@ export class ArtifactDock {
   /** Goes where the page's address says: after going back or forward, and at the start. */
   async travel(): Promise<void> {
     const id = ADDRESS.exec(location.hash)?.[1];
-    if (id !== undefined) return this.#show(await this.#load(), id);
+    const panel = id === undefined ? null : await this.#load();
+    if (panel && id !== undefined) return this.#show(panel, id);
     if (this.#root.hidden) return;
     if (await this.#panel?.mayLeave()) return this.#hide();
     const open = this.#panel?.artifact;
@@ -123,10 +125,11 @@ export class ArtifactDock {
     else history.replaceState(null, "", location.pathname + location.search);
   }
 
-  async #load(): Promise<ArtifactPanel> {
-    if (this.#panel) return this.#panel;
-    const { ArtifactPanel } = await import("./artifact_panel.ts");
-    this.#panel ??= new ArtifactPanel({ place: "chat", close: () => void this.close() });
+  // Null, and said so, where the server cannot be reached.
+  async #load(): Promise<ArtifactPanel | null> {
+    const loaded = await import("./artifact_panel.ts").catch(() => null);
+    if (loaded === null) toast(words.failed());
+    else this.#panel ??= new loaded.ArtifactPanel({ place: "chat", close: () => void this.close() });
     return this.#panel;
   }
 

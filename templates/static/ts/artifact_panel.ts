@@ -122,7 +122,8 @@ export class ArtifactPanel {
     this.#about.textContent = `${kindName(building.kind)} · ${words.building()}`;
     this.#icon.replaceChildren(kindIcon(building.kind));
     this.#building.update(building);
-    if (!this.#building.root.isConnected) this.#body.replaceChildren(this.#building.root);
+    if (!this.#body.contains(this.#building.root)) this.#body.replaceChildren(this.#building.root);
+    this.#building.followEnd();
   }
 
   /** What was being written came to an end without being kept. */

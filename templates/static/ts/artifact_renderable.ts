@@ -5,7 +5,6 @@ import { TableView } from "./artifact_table.ts";
 import { words } from "./artifact_words.ts";
 import { h } from "./dom.ts";
 import { count } from "./measures.ts";
-import { ProseView } from "./prose_view.ts";
 
 /** What stands over the whole; nothing is made up where only portions are marked. */
 export function bannerOf({ banner, markings }: Renderable): string {
@@ -19,7 +18,7 @@ export function renderable(shown: Renderable, title: string): HTMLElement {
   return h(
     "div",
     { class: "renderable" },
-    shown.table ? table(shown.table, title) : fallback(shown.text),
+    shown.table ? table(shown.table, title) : h("p", { class: "plain-text", dir: "auto" }, shown.text),
     shown.result_ref !== null && reference(shown.result_ref),
     marked.length > 0 &&
       h(
@@ -55,12 +54,6 @@ function table(sent: NonNullable<Renderable["table"]>, title: string): HTMLEleme
   }));
   const note = sent.cut ? words.partOfRows(count(sent.rows.length), count(sent.total)) : "";
   return new TableView({ columns, rows: sent.rows }, title, note).root;
-}
-
-function fallback(text: string): HTMLElement {
-  const view = new ProseView();
-  view.update(text, true);
-  return view.root;
 }
 
 // Never followed: a reference says what the result is, not where it can be fetched.

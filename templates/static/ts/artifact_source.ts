@@ -193,6 +193,7 @@ export class SourceView {
     if (this.#saving) return words.saving();
     if (this.#failure !== "") return this.#failure;
     if (dirty) return words.unsaved();
+    if (this.#artifact.kind === "renderable") return words.fixed();
     return this.#artifact.mayEdit ? words.version(this.#shown.number) : words.readOnly();
   }
 

@@ -45,6 +45,7 @@ export const words = {
   editor: (title: string) => fill(gettext("Source of %(title)s"), { title }),
   facts: () => gettext("Facts"),
   failed: () => gettext("This could not be loaded."),
+  fixed: () => gettext("Exactly as its source gave it. Nobody can change it here."),
   fit: () => gettext("Fit into view"),
   fullPage: () => gettext("Open on a page of its own"),
   graph: () => gettext("Graph"),
