@@ -9,15 +9,21 @@ from rest_framework import serializers
 from agents.api.fields import Anything, Text, Whole, many
 from artifacts.kinds.content import Kind
 from artifacts.models import ArtifactVersion
+from artifacts.renderable.envelope import SCHEMA
 from artifacts.renderers import view
 from artifacts.renderers.table import CELL_CHARACTERS, TABLE_ROWS
 
-LINE: Final = 200
-NAME: Final = 64
-MARKINGS: Final = 32
-FALLBACK: Final = 16_000
-COLUMNS: Final = 64
-ROWS: Final = 10_000
+# What an envelope may hold, an answer may show.
+_PARTS: Final = SCHEMA["properties"]
+_KINDS: Final = SCHEMA["$defs"]
+LINE: Final[int] = _KINDS["line"]["maxLength"]
+NAME: Final[int] = _KINDS["type"]["maxLength"]
+MARKINGS: Final[int] = _PARTS["security"]["properties"]["markings"]["oneOf"][0]["maxItems"]
+FALLBACK: Final[int] = _PARTS["text_fallback"]["maxLength"]
+FILENAME: Final[int] = _PARTS["download"]["properties"]["filename"]["maxLength"]
+VERSION: Final[int] = _PARTS["payload"]["properties"]["version"]["maximum"]
+COLUMNS: Final[int] = _KINDS["table"]["properties"]["columns"]["maxItems"]
+ROWS: Final[int] = _KINDS["table"]["properties"]["rows"]["maxItems"]
 LARGEST: Final = sys.float_info.max
 
 
@@ -83,12 +89,12 @@ class ShownRenderable(serializers.Serializer[Any]):
     text = Text(FALLBACK)
     table = ShownTable(allow_null=True)
     payload_type = Text(NAME)
-    payload_version = Whole(maximum=65_535, allow_null=True)
+    payload_version = Whole(maximum=VERSION, allow_null=True)
     result_ref = Anything(allow_null=True)
     banner = listed(Text(LINE), MARKINGS)
     markings = many(ShownMarking(), MARKINGS)
     provenance = ShownOrigin()
-    filename = Text(120)
+    filename = Text(FILENAME)
 
 
 def shown(version: ArtifactVersion) -> dict[str, Any] | None:
