@@ -12,23 +12,22 @@ from uuid import UUID
 
 from django.contrib.auth.models import Permission
 from django.db import transaction
-from django.db.models.functions import Now
 
-from agents.definitions import versions
+from agents.definitions import publication, versions
 from agents.definitions.models import (
     Agent,
     AgentGroupObjectPermission,
     AgentUserObjectPermission,
     Audience,
 )
-from agents.journal import publication
+from agents.journal import publication as journal
 from agents.members import accounts, people
 from agents.members.models import Member
 from audit import funnel
 from audit.funnel import Record
 from audit.limits import limit
 from audit.reasons import Action, Outcome, Reason
-from audit.refusals import FieldProblem, Invalid, Refusal
+from audit.refusals import FieldProblem, Invalid
 
 SHARES = limit("agent.shares", 200, "count", "People and groups one agent may be shared with.")
 
@@ -103,11 +102,12 @@ def change(
     """
     with transaction.atomic():
         agent = _locked(actor, agent_id, only_audience=wanted is None)
-        records = [] if audience is None else _publish(actor, agent, audience)
-        if wanted is not None:
-            records += _replace(actor, agent, wanted)
+        if audience is not None:
+            decide = publication.publish if audience is Audience.EVERYONE else publication.withdraw
+            decide(actor=actor, agent_id=agent_id)
+        records = [] if wanted is None else _replace(actor, agent, wanted)
         if any(record.action is Action.AGENT_UNSHARED for record in records):
-            transaction.on_commit(publication.hurry_stop)
+            transaction.on_commit(journal.hurry_stop)
         shown = _shares(agent) if agent.owner_id == actor.pk else []
         funnel.record_all(records)
     return Audience(agent.audience if audience is None else audience), shown
@@ -124,17 +124,6 @@ def _locked(actor: Member, agent_id: UUID, *, only_audience: bool) -> Agent:
     if agent is None:
         raise versions.unreachable(actor, agent_id, "decide who else may")
     return agent
-
-
-def _publish(actor: Member, agent: Agent, audience: Audience) -> list[Record]:
-    if audience == agent.audience:
-        return []
-    if audience is Audience.EVERYONE and not accounts.is_administrator(actor):
-        raise Refusal(Reason.FORBIDDEN, "Only an administrator can offer an agent to all members.")
-    Agent.objects.filter(id=agent.id).update(audience=audience, updated_at=Now())
-    widened = audience is Audience.EVERYONE
-    action = Action.AGENT_SHARED if widened else Action.AGENT_UNSHARED
-    return [_record(actor, agent, action, {"audience": str(audience)})]
 
 
 def _replace(

@@ -32,6 +32,7 @@ class Interruption(Enum):
     LOST = "lost"  # another worker owns the run: write nothing
     DRAIN = "drain"  # this process ends: give the run back
     SILENCE = "silence"  # nothing was heard for too long: settle as failed
+    WITHDRAWN = "withdrawn"  # the member may no longer use the agent: settle as failed
 
 
 class DrivenTurn:
@@ -74,7 +75,9 @@ class DrivenTurn:
                 case Interruption.STOP:
                     await self._settle_stopped()
                 case Interruption.SILENCE:
-                    await self._settle_silent()
+                    await self._give_up(Reason.INACTIVITY_TIMEOUT)
+                case Interruption.WITHDRAWN:
+                    await self._give_up(Reason.AGENT_UNAVAILABLE)
                 case Interruption.DRAIN:
                     await in_database(
                         claims.release, self.admitted.claim.run_id, self.admitted.claim.fence
@@ -119,11 +122,11 @@ class DrivenTurn:
         self.host.keep_partial()
         await self.host.settle(self._controller.abort())
 
-    async def _settle_silent(self) -> None:
+    async def _give_up(self, reason: Reason) -> None:
         """Close what is open and the turn, within one deadline of its own."""
         self.host.batches.halted = True
         self.host.keep_partial()
-        intent = self._controller.inactivity_timed_out(Reason.INACTIVITY_TIMEOUT)
+        intent = self._controller.inactivity_timed_out(reason)
         async with asyncio.timeout(bounds.SETTLEMENT_SECONDS):
             await self.host.batches.give_up()
             await self.host.settle(intent)

@@ -24,7 +24,7 @@ from redis.exceptions import RedisError
 from agents.gateway import sessions
 from agents.journal.offloading import in_database
 from agents.journal.publication import ASK_CHANNEL, STOP, WAKE_CHANNEL
-from agents.turns import admission, heartbeats
+from agents.turns import admission, authority, heartbeats
 from agents.turns.driver import DrivenTurn, Interruption
 from agents.turns.live import LivePublisher
 from agents.turns.transcript import Transcripts
@@ -36,7 +36,8 @@ PARALLEL_CLAIMS: Final = 4  # admissions under way at once
 RETRY_S: Final = 1.0  # after the database or Redis could not be reached
 DRAIN_S: Final = 10.0  # how long a stopping worker waits for its turns to give back
 RENEWALS_PER_LEASE: Final = 3
-STOP_SEEN_S: Final = 3.0  # a renewal also tells of stops whose wake-up was lost
+# A renewal also tells of stops, and of agents taken back, whose wake-up was lost.
+STOP_SEEN_S: Final = 3.0
 
 log = logging.getLogger(__name__)
 
@@ -148,12 +149,18 @@ class Worker:
         self._look()
 
     async def _renew(self) -> None:
-        """Extend every lease; what could not be extended is lost, what is to stop is stopped."""
+        """Extend every lease; what could not be extended is lost, what is to stop is stopped, and
+        what its member may no longer do ends.
+        """
         held = {run_id: turn.admitted.claim for run_id, turn in self._turns.items()}
         if not held:
             return
+        identities = [
+            turn.admitted.identity for turn in self._turns.values() if turn.admitted.refused is None
+        ]
         renewed = await in_database(claims.renew, list(held.values()), lease_s=self._lease_s)
         stops = {renewal.run_id: renewal.stop_requested for renewal in renewed}
+        withdrawn = await in_database(authority.withdrawn, identities)
         for run_id in held:
             turn = self._turns.get(run_id)
             if turn is None or turn.admitted.claim != held[run_id]:
@@ -162,6 +169,8 @@ class Worker:
                 turn.interrupt(Interruption.LOST)
             elif stops[run_id]:
                 turn.interrupt(Interruption.STOP)
+            elif run_id in withdrawn:
+                turn.interrupt(Interruption.WITHDRAWN)
 
     async def _beat(self) -> None:
         await in_database(heartbeats.beat, self.owner)
