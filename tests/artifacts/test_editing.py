@@ -194,3 +194,35 @@ def test_many_hunks_do_what_lists_of_lines_would_do() -> None:
         if 0 < len(hunks) <= editing.HUNKS:
             changed = editing.apply("".join(f"{line}\n" for line in lines), hunks)
             assert changed == "".join(f"{line}\n" for line in expected)
+
+
+def test_lines_that_no_hunk_names_stand_in_their_order_with_their_ends() -> None:
+    chance = random.Random(17)
+    pieces = ["a", "b ", "", "\t", "\rc", "\u2028", "\x85d"]
+    for _ in range(1_000):
+        base = "".join(
+            chance.choice(pieces) + chance.choice(["\n", "\r\n"])
+            for _ in range(chance.randrange(1, 20))
+        ) + chance.choice(["", "open"])
+        lines = editing.split(base).lines
+        first = chance.randrange(1, len(lines) + 1)
+        last = chance.randrange(first, len(lines) + 1)
+        new = tuple(chance.choices(["x", "y ", "z\u2029"], k=chance.randrange(1, 4)))
+        hunk = chance.choice([cut(first, last), put(first, last, *new), add(first, *new)])
+        changed = editing.apply(base, [hunk])
+        if not changed.removeprefix(editing.MARK):  # nothing is left, and so no line
+            continue
+        text = editing.split(changed)
+        before = first if hunk.after is not None else first - 1
+        behind = first if hunk.after is not None else last
+        put_in = hunk.lines
+        assert [line.text for line in text.lines[before : before + len(put_in)]] == list(put_in)
+        rest = text.lines[before + len(put_in) :]
+        assert [line.text for line in rest] == [line.text for line in lines[behind:]]
+        assert rest == lines[behind:]
+        untouched = text.lines[:before]
+        assert [line.text for line in untouched] == [line.text for line in lines[:before]]
+        assert all(
+            now == was or (was.end == "" and now.end)
+            for now, was in zip(untouched, lines, strict=False)
+        )

@@ -1,5 +1,6 @@
 """edit_artifact: what changes, what the model and people see, and what is refused whole."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -111,6 +112,24 @@ async def test_a_stale_edit_writes_nothing_and_says_what_has_changed(run: Run) -
     }
     assert outcome.member_view == {"message": "Nothing was saved."}
     assert (outcome.ends_turn, again.error_class) == (None, ErrorClass.INVALID_ARGUMENT)
+
+
+@pytest.mark.req("ART-006")
+async def test_of_two_edits_in_one_step_the_second_is_too_late(run: Run) -> None:
+    base = await made(run)
+    outcomes = await asyncio.gather(
+        *(
+            run.call("edit_artifact", edit(base, {**PUT, "first": line, "last": line}))
+            for line in (3, 4)
+        )
+    )
+    assert sorted(outcome.outcome for outcome in outcomes) == ["error", "success"]
+    (late,) = (outcome for outcome in outcomes if outcome.outcome == "error")
+    assert json.loads(late.model_view)["current_version"] == 2
+    assert (await newest(run, base)).content in (
+        "# Plan\n\n* uno\n* two\n",
+        "# Plan\n\n* one\n* uno\n",
+    )
 
 
 @pytest.mark.req("ART-004")
