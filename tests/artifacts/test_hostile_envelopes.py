@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artifacts.renderable import declaration
@@ -65,12 +65,14 @@ def judged(candidate: Any) -> None:
 
 
 @pytest.mark.req("REN-003")
+@settings(deadline=None)
 @given(VALUES)
 def test_any_value_is_judged(candidate: Any) -> None:
     judged(candidate)
 
 
 @pytest.mark.req("REN-003")
+@settings(deadline=None)
 @given(st.data())
 def test_an_envelope_with_anything_in_any_place_is_judged(data: Any) -> None:
     whole = data.draw(st.sampled_from([ferries(), referring(version=1)]))
@@ -79,6 +81,7 @@ def test_an_envelope_with_anything_in_any_place_is_judged(data: Any) -> None:
 
 
 @pytest.mark.req("REN-017", "REN-019")
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["_meta", "content", "isError", "x"]), VALUES), VALUES)
 def test_any_declaration_is_one_output_or_none(result: Json, declared: Any) -> None:
     assert len(declaration.read(result).outputs) <= 1
@@ -88,6 +91,7 @@ def test_any_declaration_is_one_output_or_none(result: Json, declared: Any) -> N
 
 
 @pytest.mark.req("REN-017")
+@settings(deadline=None)
 @given(st.text(alphabet="/~01ax-", max_size=12))
 def test_any_pointer_selects_one_part_or_nothing(source: str) -> None:
     result = {"a": [ferries(), {"": 1}], "x~": {"/": 2}, "0": {"1": 3}}
