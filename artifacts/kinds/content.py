@@ -38,6 +38,7 @@ RESERVED: Final = (
     f"The kind {Kind.RENDERABLE} and the language {attestation.LANGUAGE} are kept for the results"
     " of trusted tools; neither can be written."
 )
+TOLD_CHARACTERS: Final = 300  # of problems in one message; programs get all of them
 LANGUAGE: Final = re.compile(r"[a-z0-9][a-z0-9+#._-]*")
 
 
@@ -47,10 +48,20 @@ class BrokenContract(Invalid):
     def __init__(self, found: list[str], expected_schema: dict[str, Any]) -> None:
         super().__init__(
             [{"field": "content", "reason": str(Reason.INVALID_FIELD)}],
-            "The content does not keep the contract of its kind: " + "; ".join(found) + ".",
+            f"The content does not keep the contract of its kind: {_told(found)}.",
         )
         self.found = found
         self.expected_schema = expected_schema
+
+
+def _told(found: list[str]) -> str:
+    """The first problems, as many as fit into a sentence people read."""
+    told = found[:1]
+    for problem in found[1:]:
+        if len("; ".join([*told, problem])) > TOLD_CHARACTERS:
+            return "; ".join(told) + f"; and {len(found) - len(told)} more"
+        told.append(problem)
+    return "; ".join(told)
 
 
 def check(*, kind: str, content: str, language: str) -> None:

@@ -121,6 +121,15 @@ def test_a_rejection_carries_the_whole_contract_and_writes_nothing(db: None, ali
         writing.update(actor=alice, artifact_id=made.artifact.id, content="{}", expected_version=1)
 
 
+def test_what_people_are_told_of_many_problems_is_bounded(db: None, alice: Member) -> None:
+    content = json.dumps(document(nodes=[{"id": f"{n}"} for n in range(30)]))
+    with pytest.raises(BrokenContract) as refused:
+        writing.create(actor=alice, draft=Draft("G", "graph", content))
+    assert len(refused.value.found) == 20
+    assert len(refused.value.message) < 500
+    assert refused.value.message.endswith(" more.")
+
+
 def test_hostile_documents_are_refused_with_bounded_words() -> None:
     for content in (
         "[" * 5_000,

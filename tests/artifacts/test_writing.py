@@ -190,6 +190,8 @@ def test_somebody_switched_off_writes_nothing(db: None, alice: Member) -> None:
     [
         ({"title": " \n "}, "title", "missing_field"),
         ({"title": "t" * 201}, "title", "too_long"),
+        ({"title": "Plan \u202egpj.exe"}, "title", "invalid_field"),
+        ({"title": "Plan\x00"}, "title", "invalid_field"),
         ({"kind": "spreadsheet"}, "kind", "invalid_field"),
         ({"kind": "renderable"}, "kind", "invalid_field"),
         ({"content": " \n"}, "content", "missing_field"),
