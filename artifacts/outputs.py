@@ -3,6 +3,7 @@
 The only place that attests. All outputs of a call are written in one transaction, each counted.
 """
 
+import logging
 from typing import Final
 
 from django.contrib.auth import get_user_model
@@ -24,6 +25,8 @@ OUTPUTS = limit(
 )
 ENDING: Final = ".json"
 
+logger = logging.getLogger(__name__)
+
 
 def keep(identity: RunIdentity, call_id: str, outputs: tuple[ArtifactOutput, ...]) -> KeptOutputs:
     """Write the first four declared outputs, each under the member of the run.
@@ -39,7 +42,9 @@ def keep(identity: RunIdentity, call_id: str, outputs: tuple[ArtifactOutput, ...
         for number, output in enumerate(outputs[:OUTPUTS], 1):
             try:
                 version = _written(member, identity, f"{call_id}/output/{number}", output)
-            except Refusal:  # the writer left nothing of it; the others are not affected
+            except Refusal as refusal:  # nothing of it is written; the others are not affected
+                # Its words come from contracts and rights, never from what was declared.
+                logger.warning("output %d of call %s not kept: %s", number, call_id, refusal)
                 continue
             saved.append(_frame(version))
     return KeptOutputs(tuple(saved), len(outputs) - len(saved))

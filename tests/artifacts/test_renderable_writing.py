@@ -192,6 +192,18 @@ def test_an_output_never_changes_an_artifact_of_another_kind_or_person(
     assert ArtifactVersion.objects.filter(artifact_id=notes.artifact_id).count() == 1
 
 
+def test_an_operator_can_read_why_an_output_was_not_kept(
+    db: None, alice: Member, start_run: StartRun, caplog: pytest.LogCaptureFixture
+) -> None:
+    hidden = "otto-private-words"
+    keep(start_run(), alice, payload({"password": hidden}), ferries(), {hidden: 1})
+    first, third = (record.getMessage() for record in caplog.records)
+    assert first.startswith("output 1 of call run:1:1 not kept: ")
+    assert "has a field for a credential" in first
+    assert third.startswith("output 3 of call run:1:1 not kept: ")
+    assert hidden not in caplog.text
+
+
 @pytest.mark.req("REN-019")
 def test_a_member_who_is_switched_off_keeps_nothing(
     db: None, alice: Member, start_run: StartRun
