@@ -28,7 +28,7 @@ def artifacts(request: HttpRequest, member: Member) -> HttpResponse:
     """What the person may see, the last changed first, by words of the title and by kind."""
     text = asked(request)
     kind = request.GET.get("kind", "")
-    number = _page_number(request)
+    number = page_number(request)
     known = kind if kind in set(Kind) else ""
     rows = reading.visible(member, text=text, kind=known).select_related("owner")
     # One row more than is shown says whether there are others, without counting them all.
@@ -61,7 +61,8 @@ def asked(request: HttpRequest) -> str:
     return UNSTORABLE.sub("", request.GET.get("q", "")).strip()[:QUERY_CHARACTERS]
 
 
-def _page_number(request: HttpRequest) -> int:
+def page_number(request: HttpRequest) -> int:
+    """Which page of a list is asked for; the first where the address makes no sense."""
     text = request.GET.get("page", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1
     return min(max(number, 1), MOST_PAGES)

@@ -24,7 +24,8 @@ def search(request: HttpRequest, member: Member) -> HttpResponse:
     text = request.GET.get("q", "").strip()
     hits = history.search(member=member, text=text, limit=HITS)
     words = artifacts.asked(request)
-    kept = reading.visible(member, text=words)[:ARTIFACT_HITS] if words else []
+    found = reading.visible(member, text=words)[:ARTIFACT_HITS] if words else []
+    kept = [{"artifact": each, "title": _marked(each.title, words)} for each in found]
     context = {"hits": hits, "kept": kept, "query": text}
     return render(request, "agents/search_results.html", context)
 
@@ -46,3 +47,13 @@ def archived(request: HttpRequest, member: Member) -> HttpResponse:
     listed = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     context = {"listed": listed, "is_archive": True}
     return page(request, member, "agents/conversations.html", context)
+
+
+def _marked(title: str, words: str) -> tuple[history.Piece, ...]:
+    """A title in pieces around the words it was found by."""
+    at = title.lower().find(words.lower())
+    if at < 0 or len(title.lower()) != len(title):
+        return (history.Piece(title, False),)
+    end = at + len(words)
+    pieces = ((title[:at], False), (title[at:end], True), (title[end:], False))
+    return tuple(history.Piece(text, found) for text, found in pieces if text)

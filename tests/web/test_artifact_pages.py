@@ -81,8 +81,10 @@ def test_the_page_of_a_foreign_artifact_looks_missing(
 def test_search_finds_artifacts_by_title(
     client_of: Callable[[Member], Client], alice: Member, charlie: Member
 ) -> None:
-    root = kept(alice, "Timetable of ferries").artifact
-    assert f"/artifacts/{root.id}" in client_of(alice).get("/search?q=ferries").content.decode()
+    root = kept(alice, "Timetable of <Ferries>").artifact
+    found = client_of(alice).get("/search?q=ferries").content.decode()
+    assert f"/artifacts/{root.id}" in found
+    assert "Timetable of &lt;<mark>Ferries</mark>&gt;" in found
     assert str(root.id) not in client_of(charlie).get("/search?q=ferries").content.decode()
 
 

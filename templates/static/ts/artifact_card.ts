@@ -34,8 +34,9 @@ export function kindIcon(kind: string): Element {
   return drawing(ICONS[kind] ?? documentIcon);
 }
 
-export function kindName(kind: string): string {
-  return KINDS[kind]?.() ?? words.artifact();
+export function kindName(kind: string, language = ""): string {
+  const name = KINDS[kind]?.() ?? words.artifact();
+  return language === "" ? name : `${name} · ${language}`;
 }
 
 /** The characters that are there so far, by whichever way they came first. */

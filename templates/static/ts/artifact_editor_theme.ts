@@ -87,11 +87,12 @@ export const THEME = EditorView.theme({
     background: "color-mix(in srgb, var(--bad) 24%, transparent)",
   },
   ".cm-deletedLine del, .cm-deletedLine": { textDecoration: "none" },
+  // In a line of its own: beside the text it would cover what is to be judged.
   ".cm-deletedChunk .cm-chunkButtons": {
-    insetInlineEnd: "0.5rem",
+    position: "static",
     display: "flex",
-    gap: "0.25rem",
-    zIndex: "1",
+    gap: "0.375rem",
+    paddingBlockEnd: "0.25rem",
   },
   ".cm-deletedChunk .cm-chunkButtons .cm-choice": {
     minBlockSize: "1.625rem",
@@ -112,6 +113,9 @@ export const THEME = EditorView.theme({
     color: "var(--ink-faint)",
     fontFamily: "var(--sans)",
     fontSize: "var(--text-xs)",
+  },
+  "@media (pointer: coarse)": {
+    ".cm-deletedChunk .cm-chunkButtons .cm-choice": { minBlockSize: "2.75rem", padding: "0 1rem" },
   },
   ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: "none" },
 });

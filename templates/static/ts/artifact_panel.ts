@@ -172,8 +172,9 @@ export class ArtifactPanel {
     this.#building = null;
     const { newest } = artifact;
     this.#title.textContent = artifact.title;
+    const kind = kindName(artifact.kind, artifact.kind === "code" ? version.language : "");
     this.#about.replaceChildren(
-      `${kindName(artifact.kind)} · ${words.version(version.number)} · ${version.author.name} · `,
+      `${kind} · ${words.version(version.number)} · ${version.author.name} · `,
       h("time", { datetime: version.createdAt }, moment(version.createdAt)),
     );
     this.#icon.replaceChildren(kindIcon(artifact.kind));

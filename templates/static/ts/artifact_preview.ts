@@ -11,6 +11,7 @@ import { h } from "./dom.ts";
 import { fenced } from "./markdown_code.ts";
 import { ProseView } from "./prose_view.ts";
 
+const PIECE_CHARACTERS = 8_000; // drawn in less than a tenth of a second
 const FRAMED: ReadonlySet<string> = new Set(["html", "htm", "xhtml", "svg"]);
 const SEPARATORS: Readonly<Record<string, string | undefined>> = { csv: undefined, tsv: "\t" };
 
@@ -44,9 +45,17 @@ function drawn(artifact: Artifact, version: Version, text: string): HTMLElement 
   }
 }
 
+// A long text is drawn piece by piece, so that its beginning is there at once.
 function prose(text: string): HTMLElement {
   const view = new ProseView();
-  view.update(text, true);
+  const draw = (from: number): void => {
+    if (from > 0 && !view.root.isConnected) return;
+    const end = text.indexOf("\n\n", from + PIECE_CHARACTERS);
+    if (end === -1) return view.update(text, true);
+    view.update(text.slice(0, end), false);
+    setTimeout(() => draw(end));
+  };
+  draw(0);
   return view.root;
 }
 

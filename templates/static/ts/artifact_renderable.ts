@@ -51,6 +51,7 @@ function table(sent: NonNullable<Renderable["table"]>, title: string): HTMLEleme
     label,
     order,
     numeric: type === "number",
+    unbroken: type === "date" || type === "datetime" || type === "boolean",
   }));
   const note = sent.cut ? words.partOfRows(count(sent.rows.length), count(sent.total)) : "";
   return new TableView({ columns, rows: sent.rows }, title, note).root;

@@ -9,6 +9,8 @@ export interface Column {
   readonly label: string;
   /** Numbers stand at the end of their cells and are compared as such. */
   readonly numeric: boolean;
+  /** Cells too short to be broken into lines, such as dates. */
+  readonly unbroken?: boolean;
   /** Row numbers in rising order, empty cells last, where whoever made the table knows them. */
   readonly order?: readonly number[];
 }

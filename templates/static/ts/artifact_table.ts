@@ -1,6 +1,6 @@
 // A table whose columns can be sorted, by mouse and keyboard.
 import sortIcon from "../icons/sort.svg";
-import { sorted, type Cell, type Table } from "./artifact_rows.ts";
+import { sorted, type Cell, type Column, type Table } from "./artifact_rows.ts";
 import { words } from "./artifact_words.ts";
 import { drawing, h } from "./dom.ts";
 import { count } from "./measures.ts";
@@ -72,7 +72,7 @@ export class TableView {
     for (const number of this.#order.slice(this.#shown, until)) {
       const row = rows[number] ?? [];
       this.#body.append(
-        h("tr", {}, ...columns.map(({ numeric }, at) => cell(row[at] ?? null, numeric))),
+        h("tr", {}, ...columns.map((column, at) => cell(row[at] ?? null, column))),
       );
     }
     this.#shown = until;
@@ -81,7 +81,8 @@ export class TableView {
   }
 }
 
-function cell(value: Cell, numeric: boolean): HTMLTableCellElement {
+function cell(value: Cell, { numeric, unbroken }: Column): HTMLTableCellElement {
   const text = value === null ? "" : String(value);
-  return h("td", { class: numeric ? "align-end" : null, dir: numeric ? null : "auto" }, text);
+  const look = numeric ? "align-end" : unbroken ? "unbroken" : null;
+  return h("td", { class: look, dir: numeric ? null : "auto" }, text);
 }
