@@ -1,6 +1,7 @@
 """What an agent definition may hold. Nothing else: behaviour belongs to the shared pipeline."""
 
 import re
+import unicodedata
 from copy import deepcopy
 from typing import Any, Final
 
@@ -41,8 +42,12 @@ OPTIONAL: Final = {
     "meta": {},
 }
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
-# A name that turns the reading direction of what follows can pass for another one.
-DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# What a name may not have, since it could pass for another one: control characters, marks that
+# show nothing or turn the reading direction, ends of lines and paragraphs, halves of characters,
+# characters of private use.
+HIDING: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
+# They belong to emoji and to scripts in which letters join; between plain letters they only hide.
+JOINERS: Final = frozenset("\u200c\u200d")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -79,10 +84,17 @@ def _name(value: Any) -> bool:
         isinstance(value, str)
         and len(value.strip()) > 0
         and len(value) <= NAME_CHARACTERS
-        and not UNPRINTABLE.search(value)
-        and not DIRECTION.search(value)
-        and "\n" not in value
+        and not any(_hides(value, place) for place in range(len(value)))
     )
+
+
+def _hides(name: str, place: int) -> bool:
+    """Whether a character of a name is one that people cannot see or that moves the others."""
+    character = name[place]
+    if character in JOINERS:
+        around = name[place - 1 : place] + name[place + 1 : place + 2]
+        return len(around) < 2 or any(each.isascii() for each in around)
+    return unicodedata.category(character) in HIDING
 
 
 def _text(maximum: int) -> Any:

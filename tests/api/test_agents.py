@@ -41,6 +41,19 @@ def test_missing_fields_are_named(as_alice: Caller) -> None:
     }
 
 
+@pytest.mark.parametrize("field", ["meta", "routing", "posture", "persona"])
+def test_a_definition_nested_too_deeply_is_refused_and_nothing_is_kept(
+    as_alice: Caller, alice: Member, field: str
+) -> None:
+    deep = "[" * 101 + "]" * 101
+    raw = f'{{"content": {{"name": "Ferry", "persona": "Help.", "{field}": {{"a": {deep}}}}}}}'
+    if field == "persona":
+        raw = f'{{"content": {{"name": "Ferry", "persona": {deep}}}}}'
+    answer = as_alice.send("POST", "/api/agents", raw.encode())
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")
+    assert not Agent.objects.filter(owner=alice).exists()
+
+
 def test_a_name_of_ones_own_cannot_be_used_twice(as_alice: Caller, agent: str) -> None:
     answer = as_alice.post("/api/agents", {"content": CONTENT})
     assert answer.status_code == 422

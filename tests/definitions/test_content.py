@@ -76,6 +76,17 @@ def test_only_an_object_is_a_definition(content: Any) -> None:
         ("name", "two\nlines"),
         ("name", "bell\x07"),
         ("name", "nezi\u202eaK"),
+        ("name", "Ferry\u200b"),
+        ("name", "Fer\u200dry"),
+        ("name", "\u200dF\u00e4hre"),
+        ("name", "Fer\u00adry"),
+        ("name", "\ufeffFerry"),
+        ("name", "Ferry\u200f"),
+        ("name", "Ferry\u2028ok"),
+        ("name", "Ferry\x85"),
+        ("name", "Ferry\U000e0041"),
+        ("name", "Ferry\ue000"),
+        ("name", "half \ud800"),
         ("name", "x" * 101),
         ("name", ["Helper"]),
         ("persona", " \n "),
@@ -129,6 +140,20 @@ def test_bounds_are_reached_but_not_passed() -> None:
 
 def test_blanks_round_a_name_are_dropped() -> None:
     assert definition.checked({**GOOD, "name": "  Helper "})["name"] == "Helper"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "F\u00e4hre",
+        "\u6e21\u3057\u8239",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f469\u200d\U0001f52c lab",
+        "\u2708\ufe0f",
+    ],
+)
+def test_names_of_any_script_are_names(name: str) -> None:
+    assert definition.checked({**GOOD, "name": name})["name"] == name
 
 
 ANYTHING = st.recursive(
