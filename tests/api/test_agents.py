@@ -97,6 +97,58 @@ def test_a_stale_version_is_refused_with_the_current_one(as_alice: Caller, agent
     ]
 
 
+@pytest.mark.req("AGT-006")
+def test_whoever_comes_late_reads_what_changed_since(as_alice: Caller, agent: str) -> None:
+    first = {"content": {**CONTENT, "persona": "Help now."}, "expected_version": 1}
+    as_alice.send("PUT", f"/api/agents/{agent}", first)
+    late = {"content": {**CONTENT, "persona": "Help later."}, "expected_version": 1}
+    error = as_alice.send("PUT", f"/api/agents/{agent}", late).json()["error"]
+    assert error["details"] == {
+        "current": 2,
+        "changes": [
+            {
+                "field": "persona",
+                "before": "Help.",
+                "after": "Help now.",
+                "lines": ["@@ -1 +1 @@", "-Help.", "+Help now."],
+                "words": [["=", "Help"], ["+", " now"], ["=", "."]],
+            }
+        ],
+    }
+    for path, body in (
+        ("rollback", {"expected_version": 1}),
+        ("restore", {"version": 1, "expected_version": 1}),
+    ):
+        answer = as_alice.post(f"/api/agents/{agent}/{path}", body)
+        assert (answer.status_code, answer.json()["error"]) == (409, error)
+
+
+@pytest.mark.req("AGT-006")
+def test_an_earlier_version_comes_back_as_a_new_one(as_alice: Caller, agent: str) -> None:
+    change = {"content": {**CONTENT, "persona": "Two."}, "expected_version": 1}
+    as_alice.send("PUT", f"/api/agents/{agent}", change)
+    back = as_alice.post(f"/api/agents/{agent}/rollback", {"expected_version": 2}, key="once")
+    again = as_alice.post(f"/api/agents/{agent}/rollback", {"expected_version": 2}, key="once")
+    assert (back.status_code, back.json()) == (200, {"id": agent, "version": 3})
+    assert again.content == back.content
+    body = {"version": 2, "expected_version": 3}
+    assert as_alice.post(f"/api/agents/{agent}/restore", body).json()["version"] == 4
+    personas = [
+        as_alice.get(f"/api/agents/{agent}/versions/{number}").json()["content"]["persona"]
+        for number in (1, 2, 3, 4)
+    ]
+    assert personas == ["Help.", "Two.", "Help.", "Two."]
+
+
+def test_a_copy_is_an_agent_of_ones_own(as_alice: Caller, agent: str) -> None:
+    copy = as_alice.post(f"/api/agents/{agent}/duplicate", {})
+    assert (copy.status_code, copy.json()["version"]) == (201, 1)
+    found = as_alice.get(f"/api/agents/{copy.json()['id']}").json()
+    assert (found["name"], found["content"]["persona"]) == ("Ferry 2", "Help.")
+    taken = as_alice.post(f"/api/agents/{agent}/duplicate", {"name": "Ferry"})
+    assert taken.json()["error"]["fields"] == [{"field": "content.name", "reason": "name_taken"}]
+
+
 def test_deleting_ends_the_agent_and_keeps_its_history(as_alice: Caller, agent: str) -> None:
     assert as_alice.send("DELETE", f"/api/agents/{agent}").status_code == 204
     assert as_alice.get(f"/api/agents/{agent}").status_code == 404
