@@ -32,6 +32,9 @@ POLICY = "; ".join(
     ]
 )
 
+# For the few pages that say, by X-Frame-Options, that other pages of ours may show them.
+FRAMED: Final = POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+
 
 class SecurityHeadersMiddleware:
     """Adds the policy unless a view has set a stricter one of its own."""
@@ -55,7 +58,8 @@ class SecurityHeadersMiddleware:
 
 def add_headers(response: HttpResponse) -> HttpResponse:
     """The response with policy, permission and cross-origin headers."""
-    response.headers.setdefault("Content-Security-Policy", POLICY)
+    framed_here = response.headers.get("X-Frame-Options") == "SAMEORIGIN"
+    response.headers.setdefault("Content-Security-Policy", FRAMED if framed_here else POLICY)
     response.headers.setdefault(
         "Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
     )

@@ -21,6 +21,8 @@ const options = {
     chat: "static/ts/chat.ts",
     inbox: "static/ts/inbox.ts",
     artifact: "static/ts/artifact.ts",
+    agent: "static/ts/agent.ts",
+    agent_editor: "static/ts/agent_editor.ts",
     offline: "static/ts/offline.ts",
     kaizen: "static/css/kaizen.css",
     admin: "static/css/admin.css",

@@ -172,8 +172,9 @@ def accept(*, member: Member, conversation_id: UUID, message: Message, key: str)
             raise Refusal(Reason.LIMIT_REACHED, "Too many messages wait in this conversation.")
         place = _place(conversation, message, waiting)
         named = place.agent if message.agent is None else message.agent
-        agent = usual.first() if named is None else _named(member, named)
-        if agent is None or agent.mode != Mode.CHAT:
+        talks_to = usual.first()
+        agent = talks_to if named is None else _named(member, named)
+        if agent is None or not _fits(conversation, talks_to, agent):
             raise Invalid([{"field": "agent", "reason": str(Reason.NOT_FOUND)}])
         gates.check(member, message.deployment_id)
         return _write(member, conversation, agent, message, place, key)
@@ -299,6 +300,16 @@ def _write(
         title=conversation.title or _title(message.text),
     )
     return Accepted(input_id, run_id, entry.position, InputStatus.QUEUED, True)
+
+
+def _fits(conversation: Conversation, talks_to: Agent | None, agent: Agent) -> bool:
+    """A conversation stays on its surface: search agents answer there or agents to chat with."""
+    if conversation.agent_id in (None, agent.id):
+        return True
+    if talks_to is not None and talks_to.id == conversation.agent_id:
+        return bool(talks_to.mode == agent.mode)
+    # Rare: the agent it talked to can no longer be used.
+    return Agent.objects.filter(id=conversation.agent_id, mode=agent.mode).exists()
 
 
 def _named(member: Member, named: str) -> Agent | None:

@@ -32,6 +32,7 @@ ACCEPT: Final = """
            %(digest)s, 0, 'pending', '', 0
       FROM effects_runclaim AS run
       JOIN conversations_input AS input ON input.run_id = run.run_id
+      JOIN definitions_agent AS agent ON agent.id = input.agent_id AND agent.mode = 'chat'
      WHERE run.run_id = %(run)s AND run.state = 'running' AND run.settled_at IS NULL
        AND run.lease_until > clock_timestamp() AND run.stop_requested_at IS NULL
        AND input.conversation_id = %(conversation)s AND input.member_id = %(member)s
@@ -59,8 +60,8 @@ def accept(
     The same key with the same message answers with the first acceptance; with another one it
     raises `Refusal(IDEMPOTENCY_CONFLICT)`. Raises `NotFound` for a conversation the member cannot
     write into, `Invalid` for a bad message, `Refusal(LIMIT_REACHED)` when too many wait, and
-    `Conflict(TURN_NOT_LIVE)` unless the turn answers this member under a live lease and nobody
-    has asked it to stop.
+    `Conflict(TURN_NOT_LIVE)` unless the turn answers this member under a live lease, nobody has
+    asked it to stop, and it is no search, which answers one question.
     """
     check(message)
     if not KEY.fullmatch(key):
@@ -133,13 +134,15 @@ def withdraw(*, member: Member, conversation_id: UUID, steer_id: UUID) -> None:
         )
         if gone.exists():
             return
-        steer = _changeable(member, conversation_id, steer_id)
-        _change(steer, state=SteerState.REJECTED, reason=str(Reason.WITHDRAWN))
-        append(
-            conversation_id,
-            [rejected(steer.id, Reason.WITHDRAWN)],
-            run_id=steer.run_id,
-        )
+        take_back(member, conversation_id, steer_id)
+
+
+def take_back(member: Member, conversation_id: UUID, steer_id: UUID) -> Steer:
+    """Withdraw a message in the caller's transaction; raises as `withdraw`, also for a repeat."""
+    steer = _changeable(member, conversation_id, steer_id)
+    _change(steer, state=SteerState.REJECTED, reason=str(Reason.WITHDRAWN))
+    append(conversation_id, [rejected(steer.id, Reason.WITHDRAWN)], run_id=steer.run_id)
+    return steer
 
 
 def rejected(steer_id: UUID, reason: Reason) -> Draft:

@@ -7,7 +7,11 @@ chat          the chat page, its opening frames, earlier pages, the sidebar's li
 keeping       rename, pin, archive, read, delete
 searching     search over one's own conversations
 account       name, looks, keyboard, access tokens
-catalogue     the agents a person may use
+choosing      the agents that pickers offer, one surface at a time
+catalogue     the agents a person may use, as cards
+studio        one agent: shown, edited, tried, copied, deleted
+agent_history its versions: listed, compared, restored
+agent_words   an agent's definition in words
 signing       sign-in and sign-out
 failures      refusals as pages or JSON, and the offline page
 templatetags  icons

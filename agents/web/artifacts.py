@@ -14,6 +14,7 @@ from agents.web.shell import page, signed_in
 from artifacts import reading
 from artifacts.kinds.content import Kind
 from artifacts.models import Artifact
+from artifacts.reading import NEWEST
 
 ROWS: Final = 40  # of one page of the list
 MOST_PAGES: Final = 250  # further back than anybody turns pages; search reaches the rest
@@ -33,7 +34,7 @@ def artifacts(request: HttpRequest, member: Member) -> HttpResponse:
     rows = reading.visible(member, text=text, kind=known).select_related("owner")
     # One row more than is shown says whether there are others, without counting them all.
     start = (number - 1) * ROWS
-    found = list(rows[start : start + ROWS + 1])
+    found = list(rows.nearest(member, start + ROWS + 1, *NEWEST)[start : start + ROWS + 1])
     context = {
         "cards": [_card(row, member) for row in found[:ROWS]],
         "query": text,

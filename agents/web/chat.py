@@ -1,6 +1,6 @@
 """The chat page: the frames it opens with, and the pages above them."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -9,15 +9,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agents.conversations.models import Conversation
-from agents.definitions.bundling import default_agent_id
-from agents.definitions.models import Agent
+from agents.definitions.models import Mode
 from agents.gateway import deployments
 from agents.journal import replay
 from agents.journal.frames import Kind, frame
-from agents.journal.prepared import Prepared, instances
+from agents.journal.prepared import instances
 from agents.journal.replay import Shown
 from agents.members.models import Member
-from agents.web import sidebar
+from agents.web import choosing, sidebar
+from agents.web.choosing import Choice
 from agents.web.failures import refusals_as_json, refusals_as_pages
 from agents.web.shell import page, signed_in
 from audit.reasons import Reason
@@ -25,26 +25,6 @@ from audit.refusals import NotFound, Refusal
 
 OPENING_ENTRIES: Final = 160  # what a page opens with: forty plain exchanges, fewer with tools
 EARLIER_ENTRIES: Final = 300  # of one page above
-AGENTS_SHOWN: Final = 100
-
-
-class Choice(NamedTuple):
-    """An agent as the page offers it."""
-
-    id: UUID
-    name: str
-    description: str
-
-
-CHOICES: Final = Prepared(
-    Choice._make,
-    lambda marks: (
-        Agent.objects.usable_by(marks.person("member"))
-        .filter(mode="chat")
-        .order_by("-protected", "name")
-        .values_list(*Choice._fields)[:AGENTS_SHOWN]
-    ),
-)
 VISIBLE: Final = instances(
     Conversation,
     lambda marks: Conversation.objects.visible_to(marks.person("member")).filter(
@@ -57,35 +37,36 @@ VISIBLE: Final = instances(
 @signed_in
 def home(request: HttpRequest, member: Member) -> HttpResponse:
     """A new chat. Nothing is stored before the first message."""
-    agents = CHOICES.rows(member=member.pk)
-    wanted = request.GET.get("agent", "")
-    chosen = next((agent for agent in agents if str(agent.id) == wanted), None)
-    context = {
-        "title": "",
-        "agents": agents,
-        "starters": _starters(),
-        "model": _chat_model(),
-        "page": _opening(member, None, [], chosen or _default(agents)),
-    }
-    return page(request, member, "agents/chat.html", context)
+    more = {"starters": _starters(), "model": _chat_model()}
+    return _new(request, member, Mode.CHAT, more)
+
+
+@require_safe
+@signed_in
+def ask(request: HttpRequest, member: Member) -> HttpResponse:
+    """The search surface: one question a turn, answered by an agent that searches."""
+    return _new(request, member, Mode.SEARCH, {"model": _chat_model()})
 
 
 @require_safe
 @signed_in
 @refusals_as_pages
 def conversation(request: HttpRequest, member: Member, conversation_id: UUID) -> HttpResponse:
-    """One conversation with its newest frames."""
+    """One conversation with its newest frames, on the surface of the agent it talks to."""
     found = _visible(member, conversation_id)
-    agents = CHOICES.rows(member=member.pk)
+    agents = choosing.in_conversation(member, found.id)
     chosen = next((agent for agent in agents if agent.id == found.agent_id), None)
-    opening = _opening(
-        member, found, _newest(found.id), chosen or _default(agents), request.GET.get("m")
-    )
+    agent = chosen or choosing.default(agents)
+    page_data = {
+        **opening(member, agent),
+        **_history(found, _newest(found.id)),
+        "found": _position(request.GET.get("m")),
+    }
     context = {
         "title": found.title,
         "current": str(found.id),
-        "agents": agents,
-        "page": opening,
+        "agents": [choosing.option(agent, member) for agent in agents],
+        "page": page_data,
     }
     return page(request, member, "agents/chat.html", context)
 
@@ -137,36 +118,53 @@ def _newest(conversation_id: UUID) -> list[Shown]:
     return entries[first:]
 
 
-def _opening(
-    member: Member,
-    found: Conversation | None,
-    entries: list[Shown],
-    agent: Choice | None,
-    wanted_position: str | None = None,
-) -> dict[str, Any]:
-    """What the browser code starts from; its types are in `chat.ts`."""
+def opening(member: Member, agent: Choice | None, *, is_trial: bool = False) -> dict[str, Any]:
+    """What the browser code starts a new conversation from; its types are in `chat.ts`."""
     return {
-        "conversation": str(found.id) if found else None,
-        "applied": entries[-1].position if entries else 0,
-        "first": entries[0].position if entries else 0,
-        "has_earlier": bool(entries) and entries[0].position > 1,
-        "frames": [frame(entry) for entry in entries],
+        "conversation": None,
+        "applied": 0,
+        "first": 0,
+        "has_earlier": False,
+        "frames": [],
         "agent": {
             "id": str(agent.id) if agent else "",
             "name": agent.name if agent else _("No agent"),
         },
+        "surface": agent.mode if agent else Mode.CHAT.value,
+        "is_trial": is_trial,
         "me": {
             "id": str(member.pk),
             "name": member.name_shown(),
             "during": member.default_during_run,
         },
-        "found": _position(wanted_position),
+        "found": None,
     }
 
 
-def _default(agents: list[Choice]) -> Choice | None:
-    wanted = default_agent_id()
-    return next((agent for agent in agents if agent.id == wanted), agents[0] if agents else None)
+def _new(request: HttpRequest, member: Member, mode: Mode, more: dict[str, Any]) -> HttpResponse:
+    agents = choosing.on_surface(member, mode)
+    wanted = request.GET.get("agent", "")
+    chosen = next((agent for agent in agents if str(agent.id) == wanted), None)
+    context = {
+        "title": "",
+        "agents": [choosing.option(agent, member) for agent in agents],
+        "page": {
+            **opening(member, chosen or choosing.default(agents)),
+            "surface": mode.value,
+        },
+        **more,
+    }
+    return page(request, member, "agents/chat.html", context)
+
+
+def _history(found: Conversation, entries: list[Shown]) -> dict[str, Any]:
+    return {
+        "conversation": str(found.id),
+        "applied": entries[-1].position if entries else 0,
+        "first": entries[0].position if entries else 0,
+        "has_earlier": bool(entries) and entries[0].position > 1,
+        "frames": [frame(entry) for entry in entries],
+    }
 
 
 def _chat_model() -> str:

@@ -5,6 +5,7 @@ from django.views.i18n import JavaScriptCatalog
 
 from agents.web import (
     account,
+    agent_history,
     artifacts,
     catalogue,
     chat,
@@ -15,12 +16,14 @@ from agents.web import (
     previews,
     searching,
     signing,
+    studio,
     usage,
 )
 
 app_name = "web"
 
 CONVERSATION = "c/<uuid:conversation_id>"
+AGENT = "agents/<uuid:agent_id>"
 SWITCHES = {
     "pin": ("pinned", True),
     "unpin": ("pinned", False),
@@ -53,7 +56,16 @@ urlpatterns = [
         previews.preview,
         name="preview",
     ),
+    path("ask", chat.ask, name="ask"),
     path("agents", catalogue.agents, name="agents"),
+    path("agents/new", studio.new, name="new_agent"),
+    path(AGENT, studio.agent, name="agent"),
+    path(f"{AGENT}/try", studio.trial, name="try_agent"),
+    path(f"{AGENT}/versions", agent_history.versions, name="agent_versions"),
+    path(f"{AGENT}/restore", agent_history.restore, name="restore_agent"),
+    path(f"{AGENT}/rollback", agent_history.rollback, name="rollback_agent"),
+    path(f"{AGENT}/duplicate", studio.duplicate, name="duplicate_agent"),
+    path(f"{AGENT}/delete", studio.delete, name="delete_agent"),
     path("usage", usage.usage, name="usage"),
     path("limits", limits.limits, name="limits"),
     path("account", account.profile, name="account"),

@@ -82,6 +82,7 @@ REST: Final[dict[str, dict[str, Probe]]] = {
         "PATCH": Probe(200, {"message": "hello"}),
         "DELETE": Probe(204),
     },
+    "api/conversations/<id:conversation_id>/steers/<id:steer_id>/queue": {"POST": Probe(202)},
     "api/conversations/<id:conversation_id>/stop": {"POST": Probe(202)},
 }
 # Routes of the pages that name objects, by method.
@@ -97,6 +98,17 @@ PAGES: Final[dict[str, dict[str, Probe]]] = {
     "c/<uuid:conversation_id>/archive": {"POST": Probe(204)},
     "c/<uuid:conversation_id>/unarchive": {"POST": Probe(204)},
     "artifacts/<uuid:artifact_id>": {"GET": Probe(200, accept="text/html")},
+    "agents/<uuid:agent_id>": {"GET": Probe(200, accept="text/html")},
+    "agents/<uuid:agent_id>/try": {"GET": Probe(200, accept="text/html")},
+    "agents/<uuid:agent_id>/versions": {"GET": Probe(200, accept="text/html")},
+    "agents/<uuid:agent_id>/restore": {
+        "POST": Probe(302, form={"version": "1", "expected_version": "1"}, accept="text/html")
+    },
+    "agents/<uuid:agent_id>/rollback": {
+        "POST": Probe(302, form={"expected_version": "1"}, accept="text/html")
+    },
+    "agents/<uuid:agent_id>/duplicate": {"POST": Probe(302, form={}, accept="text/html")},
+    "agents/<uuid:agent_id>/delete": {"POST": Probe(302, form={}, accept="text/html")},
     "artifacts/<uuid:artifact_id>/versions/<int:number>/preview": {
         "GET": Probe(200, accept="text/html")
     },
@@ -121,6 +133,8 @@ ONES_OWN: Final[dict[str, frozenset[str]]] = {
     "archived": frozenset({"GET"}),
     "artifacts": frozenset({"GET"}),
     "agents": frozenset({"GET"}),
+    "agents/new": frozenset({"GET"}),
+    "ask": frozenset({"GET"}),
     "limits": frozenset({"GET"}),
     "inbox": frozenset({"GET"}),
     "inbox/items": frozenset({"GET"}),

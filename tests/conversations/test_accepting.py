@@ -124,11 +124,29 @@ def test_unusable_agents_look_missing(ask: Ask, alice: Member, bob: Member) -> N
     foreign = agent_of(bob, "Private")
     gone = agent_of(alice, "Gone")
     versions.delete(actor=alice, agent_id=gone.id)
-    searching = agent_of(alice, "Finder", mode="search")
-    for named in (str(foreign.id), "Private", str(gone.id), "Gone", str(searching.id), "Nobody"):
+    for named in (str(foreign.id), "Private", str(gone.id), "Gone", "Nobody"):
         assert unusable(ask, named), named
     assert unusable(ask, str(uuid4()))
     assert unusable(ask, "")
+
+
+@pytest.mark.req("AGT-010")
+def test_a_conversation_stays_with_agents_of_one_mode(ask: Ask, alice: Member) -> None:
+    searching = agent_of(alice, "Finder", mode="search")
+    other = agent_of(alice, "Seeker", mode="search")
+    assert unusable(ask, "Finder"), "a name means an agent to chat with"
+    ask("Where?", "k1", agent=str(searching.id))
+    ask("And where now?", "k2", agent=str(other.id))
+    assert unusable(ask, str(agent_of(alice, "Helper").id))
+
+
+@pytest.mark.req("AGT-010")
+def test_a_chat_is_not_answered_by_an_agent_that_searches(ask: Ask, alice: Member) -> None:
+    ask("Hello", "k1", agent=str(agent_of(alice, "Helper").id))
+    searching = agent_of(alice, "Finder", mode="search")
+    assert unusable(ask, str(searching.id))
+    versions.delete(actor=alice, agent_id=Agent.objects.get(name="Helper").id)
+    assert unusable(ask, str(searching.id)), "also when the agent it talked to is gone"
 
 
 def test_a_name_that_cannot_be_stored_is_refused(ask: Ask) -> None:

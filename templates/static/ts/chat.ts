@@ -52,6 +52,10 @@ interface Page {
   readonly has_earlier: boolean;
   readonly frames: Frame[];
   readonly agent: AgentOption;
+  /** On `search` a turn answers one question: nothing is told to it or queued behind it. */
+  readonly surface: "chat" | "search";
+  /** Shown in a frame beside an editor: the address of the page is nobody's business. */
+  readonly is_trial: boolean;
   readonly me: { readonly id: string; readonly name: string; readonly during: During };
   readonly found: number | null;
 }
@@ -94,7 +98,8 @@ const thread = new ThreadView(state, page.me.name, {
 });
 const chips = new WaitingView({ ...ends, focusComposer });
 const picker = new AgentPicker(page.agent, focusComposer);
-const composer = new Composer(conversation, drafts, page.me.during, {
+const during = page.surface === "search" ? null : page.me.during;
+const composer = new Composer(conversation, drafts, during, {
   send: (text) => void pose(text),
   steer: ends.steer,
   stop: () => void stop(),
@@ -133,7 +138,7 @@ function start(): void {
   find("sum-up").addEventListener("click", () => void sumUp());
   wireApprovalKeys();
   onAnnounced(() => void following?.catchUp());
-  if (matchMedia("(pointer: fine)").matches) composer.focus();
+  if (matchMedia("(pointer: fine)").matches && !page.is_trial) composer.focus();
   if (page.found !== null) void reveal(page.found);
   else if (state.wanted !== null) void reveal(0);
   markRead();
@@ -210,8 +215,10 @@ async function reachConversation(): ReturnType<typeof openConversation> {
   const reply = await openConversation(conversationKey);
   if (reply.ok && conversation === null) {
     conversation = reply.body.id;
-    shownPath = `/c/${conversation}`;
-    history.pushState(null, "", shownPath);
+    if (!page.is_trial) {
+      shownPath = `/c/${conversation}`;
+      history.pushState(null, "", shownPath);
+    }
     document.body.dataset.conversation = conversation;
     composer.moveTo(conversation);
     drafts.save(null, "");

@@ -28,16 +28,17 @@ export class Composer {
   readonly #queue = find<HTMLButtonElement>("queue");
   readonly #drafts: Drafts;
   readonly #actions: ComposerActions;
-  readonly #usual: During;
+  readonly #usual: During | null;
   #conversation: string | null;
   #running = false;
   #live = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** Without a `usual` way nothing can be given while an answer is being written. */
   constructor(
     conversation: string | null,
     drafts: Drafts,
-    usual: During,
+    usual: During | null,
     actions: ComposerActions,
   ) {
     this.#conversation = conversation;
@@ -90,7 +91,7 @@ export class Composer {
 
   #give(act: (text: string) => void): void {
     const text = this.#field.value.trim();
-    if (text === "") return;
+    if (text === "" || (this.#running && this.#usual === null)) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     // The stored draft stays until the server has the message: a reload in between loses nothing.
@@ -116,7 +117,7 @@ export class Composer {
 
   // Enter goes the usual way, with Ctrl or Cmd the other one.
   #way(other: boolean): During {
-    if (!this.#running || !this.#live) return "queue";
+    if (!this.#running || !this.#live || this.#usual === null) return "queue";
     if (!other) return this.#usual;
     return this.#usual === "steer" ? "queue" : "steer";
   }
@@ -144,7 +145,7 @@ export class Composer {
 
   #draw(): void {
     const written = this.#field.value.trim() !== "";
-    this.#during.hidden = !this.#running || !written;
+    this.#during.hidden = !this.#running || !written || this.#usual === null;
     this.#steer.hidden = !this.#live;
     const steers = this.#way(false) === "steer";
     this.#steer.classList.toggle("primary", steers);

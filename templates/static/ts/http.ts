@@ -12,6 +12,13 @@ export interface Failed {
   readonly message: string;
   /** What the server says beside the message, such as the current version after a conflict. */
   readonly details: Readonly<Record<string, unknown>>;
+  /** Which fields of the body are wrong, and why. */
+  readonly fields?: readonly FieldProblem[];
+}
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly reason: string;
 }
 
 interface Options {
@@ -51,7 +58,8 @@ export async function request<Body>(address: string, options: Options = {}): Pro
     if (response.ok) return { ok: true, status: response.status, body: parsed as Body };
     // What the server says of missing proof is meant for programs, which have tokens.
     const message = response.status === 401 ? say.signedOut() : messageOf(parsed);
-    return { ok: false, status: response.status, message, details: detailsOf(parsed) };
+    const [details, fields] = [detailsOf(parsed), fieldsOf(parsed)];
+    return { ok: false, status: response.status, message, details, fields };
   } catch {
     return { ok: false, status: 0, message: "", details: {} };
   }
@@ -66,6 +74,11 @@ function detailsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof details === "object" && details !== null
     ? (details as Readonly<Record<string, unknown>>)
     : {};
+}
+
+function fieldsOf(body: unknown): readonly FieldProblem[] {
+  const fields = (body as { error?: { fields?: unknown } } | null)?.error?.fields;
+  return Array.isArray(fields) ? (fields as readonly FieldProblem[]) : [];
 }
 
 function messageOf(body: unknown): string {
