@@ -5,10 +5,10 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from agents.api.conversations import TAG
+from agents.api.conversations import TAG, InputAccepted
 from agents.api.fields import Id, Strict, Text, Whole
 from agents.api.operations import Call, Door, Effect, Key, Operation, operation
-from agents.conversations import projection, steers
+from agents.conversations import projection, queue, steers
 from agents.conversations.inputs import MESSAGE_CHARACTERS
 from agents.conversations.models import SteerState
 
@@ -98,3 +98,16 @@ class OneSteer(Door):
     )
     def delete(self, call: Call, conversation_id: UUID, steer_id: UUID) -> Any:
         steers.withdraw(member=call.member, conversation_id=conversation_id, steer_id=steer_id)
+
+
+class SteerQueue(Door):
+    """A message that the turn has not taken up, asked afterwards instead."""
+
+    @operation(
+        Operation("conversation_steers_queue", TAG, Effect.WRITE, status=202),
+        summary="Ask a waiting message after the turn instead; a repeat gives the same answer.",
+        answer=InputAccepted,
+    )
+    def post(self, call: Call, conversation_id: UUID, steer_id: UUID) -> Any:
+        accepted = queue.put(member=call.member, conversation_id=conversation_id, steer_id=steer_id)
+        return projection.acceptance(accepted)

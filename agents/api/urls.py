@@ -72,6 +72,10 @@ urlpatterns = [
     path("conversations/<id:conversation_id>/queue", queue.ConversationQueue.as_view()),
     path("conversations/<id:conversation_id>/steer", steering.ConversationSteers.as_view()),
     path("conversations/<id:conversation_id>/steers/<id:steer_id>", steering.OneSteer.as_view()),
+    path(
+        "conversations/<id:conversation_id>/steers/<id:steer_id>/queue",
+        steering.SteerQueue.as_view(),
+    ),
     path("conversations/<id:conversation_id>/stop", conversations.ConversationStop.as_view()),
     path("usage", usage.OwnUsage.as_view()),
     path("ops/models", model_roles.ModelRoles.as_view()),

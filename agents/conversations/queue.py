@@ -1,4 +1,5 @@
-"""Inputs that wait for their turn: listed, changed, taken back, told to the running turn instead.
+"""Inputs that wait for their turn: listed, changed, taken back, told to the running turn instead,
+or asked afterwards instead of being told.
 
 Only what no worker has taken can change. Everybody locks the conversation first, then runs, then
 the journal.
@@ -9,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from agents.conversations import endings, steers
+from agents.conversations import endings, inputs, steers
 from agents.conversations.models import Conversation, Input, InputKind, InputStatus
 from agents.journal import publication
 from agents.journal.append import Draft, append
@@ -87,11 +88,38 @@ def tell(*, member: Member, conversation_id: UUID, input_id: UUID) -> steers.Acc
     return told
 
 
-def _mine(member: Member, conversation_id: UUID, input_id: UUID) -> Input:
-    """The member's input, its conversation locked until the transaction ends."""
+def put(*, member: Member, conversation_id: UUID, steer_id: UUID) -> inputs.Accepted:
+    """Ask what a turn was told as a message of its own, instead of telling it; a repeat gives the
+    same answer. Either both happen or the turn is still told.
+
+    Raises `NotFound`, `Conflict(CONFLICT)` once the turn has it or it was withdrawn, and what
+    `inputs.accept` raises.
+    """
+    key = f"steer {steer_id}"
+    with transaction.atomic():
+        _lock(member, conversation_id)
+        earlier = Input.objects.filter(
+            conversation_id=conversation_id, member=member, idempotency_key=key
+        ).first()
+        if earlier is not None:
+            position, status = earlier.accepted_position, earlier.status
+            return inputs.Accepted(earlier.id, earlier.run_id, position, status, created=False)
+        message = inputs.Message(steers.take_back(member, conversation_id, steer_id).message)
+        return inputs.accept(
+            member=member, conversation_id=conversation_id, message=message, key=key
+        )
+
+
+def _lock(member: Member, conversation_id: UUID) -> None:
+    """Hold a conversation until the transaction ends; raises `NotFound`."""
     editable = Conversation.objects.editable_by(member).filter(id=conversation_id)
     if editable.select_for_update(no_key=True).first() is None:
         raise NotFound()
+
+
+def _mine(member: Member, conversation_id: UUID, input_id: UUID) -> Input:
+    """The member's input, its conversation locked until the transaction ends."""
+    _lock(member, conversation_id)
     row: Input | None = Input.objects.filter(
         conversation_id=conversation_id, member=member, kind=InputKind.MESSAGE, id=input_id
     ).first()

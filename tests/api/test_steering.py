@@ -74,3 +74,20 @@ def test_a_change_that_says_nothing_is_refused(
     told = as_alice.post(f"{path}/steer", {"message": "One.", "turn_id": turn}).json()
     answer = as_alice.send("PATCH", f"{path}/steers/{told['steer_id']}", body)
     assert answer.status_code == status
+
+
+def test_a_waiting_message_is_queued_instead(
+    as_alice: Caller, conversation: str, turn: str
+) -> None:
+    path = f"/api/conversations/{conversation}"
+    told = as_alice.post(f"{path}/steer", {"message": "One.", "turn_id": turn}).json()
+    asked = as_alice.post(f"{path}/steers/{told['steer_id']}/queue", {})
+    assert (asked.status_code, asked.json()["status"]) == (202, "queued")
+    again = as_alice.post(f"{path}/steers/{told['steer_id']}/queue", {})
+    assert (again.status_code, again.content) == (202, asked.content)
+    (waiting,) = [
+        each
+        for each in as_alice.get(f"{path}/queue").json()["items"]
+        if each["input_id"] == asked.json()["input_id"]
+    ]
+    assert waiting["message"] == "One."

@@ -2,17 +2,18 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from django.db.models.functions import Now
 
-from agents.conversations import inputs, queue, search
+from agents.conversations import inputs, queue, search, steers
 from agents.conversations.inputs import Accepted
 from agents.conversations.models import Conversation, Input, Steer
 from agents.journal import replay
 from agents.members.models import Member
 from audit.reasons import Reason
-from audit.refusals import Conflict, Invalid, NotFound
+from audit.refusals import Conflict, Invalid, NotFound, Refusal
 from tests.conversations.conftest import Ask
 from tools.effects import claims
 from tools.effects.models import RunClaim
@@ -173,3 +174,71 @@ def test_search_does_not_find_words_that_were_changed_or_taken_back(
         for word in ("apricots", "peaches", "plums")
     }
     assert found == {"apricots": 0, "peaches": 0, "plums": 1}
+
+
+def steered(place: dict[str, Any], turn: Accepted, text: str = "Only mornings.") -> UUID:
+    return steers.accept(**place, turn_id=turn.run_id, message=text, key=text).steer_id
+
+
+@pytest.mark.req("INP-004")
+def test_what_a_turn_was_told_is_asked_afterwards_once(
+    place: dict[str, Any], three: list[Accepted]
+) -> None:
+    steer_id = steered(place, three[0])
+    asked = queue.put(**place, steer_id=steer_id)
+    queue.edit(**place, input_id=asked.input_id, message="Mornings, please.")
+    again = queue.put(**place, steer_id=steer_id)
+    assert (again.input_id, again.position) == (asked.input_id, asked.position)
+    assert (asked.created, again.created) == (True, False)
+    assert listed(place)[2:] == [(str(asked.input_id), "Mornings, please.")]
+    row = Steer.objects.get(id=steer_id)
+    assert (row.state, row.reason) == ("rejected", "withdrawn")
+    assert [kind for kind, _ in frames(three[0])] == ["steer_accepted", "steer_rejected"]
+    assert not RunClaim.objects.get(run_id=asked.run_id).settled_at
+
+
+def test_a_turn_is_still_told_what_there_is_no_room_to_ask(
+    place: dict[str, Any], three: list[Accepted], ask: Ask
+) -> None:
+    steer_id = steered(place, three[0])
+    for number in range(int(inputs.MAX_OPEN_INPUTS) - len(three)):
+        ask(f"more {number}", f"more {number}")
+    with pytest.raises(Refusal) as refused:
+        queue.put(**place, steer_id=steer_id)
+    assert refused.value.reason is Reason.LIMIT_REACHED
+    assert Steer.objects.get(id=steer_id).state == "pending"
+    assert [kind for kind, _ in frames(three[0])] == ["steer_accepted"]
+
+
+@pytest.mark.parametrize("state", ["claimed", "applied"])
+def test_what_the_turn_has_already_is_not_asked_again(
+    place: dict[str, Any], three: list[Accepted], state: str
+) -> None:
+    steer_id = steered(place, three[0])
+    Steer.objects.filter(id=steer_id).update(
+        state=state, claimed_until=Now() + timedelta(minutes=1) if state == "claimed" else None
+    )
+    with pytest.raises(Conflict):
+        queue.put(**place, steer_id=steer_id)
+    assert len(listed(place)) == 2
+
+
+def test_what_was_withdrawn_is_not_asked(place: dict[str, Any], three: list[Accepted]) -> None:
+    steer_id = steered(place, three[0])
+    steers.withdraw(**place, steer_id=steer_id)
+    with pytest.raises(Conflict):
+        queue.put(**place, steer_id=steer_id)
+    assert len(listed(place)) == 2
+
+
+def test_nobody_else_asks_what_was_told(
+    place: dict[str, Any], three: list[Accepted], charlie: Member
+) -> None:
+    steer_id = steered(place, three[0])
+    for foreign in (
+        {**place, "member": charlie, "steer_id": steer_id},
+        {**place, "steer_id": uuid4()},
+    ):
+        with pytest.raises(NotFound):
+            queue.put(**foreign)
+    assert Steer.objects.get(id=steer_id).state == "pending"

@@ -78,6 +78,13 @@ export async function steerQueued(conversation: string, input: string): Promise<
   return request(about(conversation, "inputs", input, "steer"), { method: "POST", key: newKey() });
 }
 
+/** Makes what the running turn has not read yet a message of its own, asked after it. */
+export async function queueSteer(conversation: string, steered: string): Promise<Reply<unknown>> {
+  return patiently(() =>
+    request(about(conversation, "steers", steered, "queue"), { method: "POST", key: newKey() }),
+  );
+}
+
 export async function selectBranch(conversation: string, input: string): Promise<Reply<unknown>> {
   const json = { input_id: input };
   return request(about(conversation, "branch"), { method: "POST", json, key: newKey() });

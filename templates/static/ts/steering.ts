@@ -1,6 +1,6 @@
 // Saying something to a running answer, and what a member does with messages that wait.
 import { waiting, liveTurn, type Conversation, type Waiting } from "./conversation.ts";
-import { changeWaiting, removeWaiting, steer as tell, steerQueued } from "./outbox.ts";
+import { changeWaiting, queueSteer, removeWaiting, steer as tell, steerQueued } from "./outbox.ts";
 import type { Reply } from "./http.ts";
 import { say } from "./strings.ts";
 import { toast } from "./toasts.ts";
@@ -40,28 +40,24 @@ export function steering({ conversation, state, redraw, send }: Means): Ends {
     await act(each, (id, kind, name) => changeWaiting(id, kind, name, text));
   }
 
-  async function removal(each: Waiting): Promise<boolean> {
-    return act(each, removeWaiting);
+  async function removal(each: Waiting): Promise<void> {
+    await act(each, removeWaiting);
   }
 
   async function convert(each: Waiting): Promise<void> {
-    if (each.type === "queued") {
-      await act(each, (id, _kind, name) => steerQueued(id, name));
-    } else if (await removal(each)) {
-      send(each.steer.text);
-    }
+    const turn = each.type === "queued" ? steerQueued : queueSteer;
+    await act(each, (id, _kind, name) => turn(id, name));
   }
 
   async function act(
     each: Waiting,
     run: (id: string, kind: "inputs" | "steers", name: string) => Promise<Reply<unknown>>,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const id = conversation();
     const name = each.type === "steer" ? each.steer.id : each.turn.inputId;
-    if (!id || !name || !isStillWaiting(each)) return false;
+    if (!id || !name || !isStillWaiting(each)) return;
     const reply = await run(id, each.type === "steer" ? "steers" : "inputs", name);
     if (!reply.ok) toast(reply.message || say.failure());
-    return reply.ok;
   }
 
   function isStillWaiting(each: Waiting): boolean {
