@@ -84,7 +84,7 @@ class Actions:
         """The run's journal until now, in order."""
         started: dict[str, Entry] = {}
         for entry in entries:
-            if entry.kind == Kind.TOOL_STARTED:
+            if entry.kind == Kind.TOOL_STARTED and not entry.hidden.get("excluded"):
                 started[entry.data["call_id"]] = entry
             elif entry.kind == Kind.TOOL_ENDED and entry.data["call_id"] in started:
                 self._replay(started[entry.data["call_id"]], entry)

@@ -77,18 +77,43 @@ class Batches:
         blocked = conduct.blocked(self.conduct, requested)
         ports = replace(self._ports, offered=offer.tools)
         self._held, self._is_over = {}, any(result.ends_turn for result in settled.values())
-        for group in grouped(list(self._open.values()), lambda call: _is_read(call, offer)):
-            if self._is_over or (self.parked and not _is_read(group[0], offer)):
-                continue  # a write keeps its place after the one that waits
+        groups = self._groups(list(self._open.values()), offer)
+        for number, group in enumerate(groups):
+            if not self._may_begin(group, offer):
+                continue
+            left = len(group)
             async with aclosing(self._group(group, ports, blocked)) as ends:
                 async for ended in ends:
-                    settled |= await self._end(self._sorted(ended))
+                    results = self._sorted(ended)
+                    left -= len(ended)
+                    following = [] if left else groups[number + 1 :]
+                    settled |= await self._end(results, self._next(following, offer))
         if self._is_over:
             await self._stop(ports)
         elif self.parked:
             await self._end([toolcalls.untold(denied) for denied in self._held.values()])
             return BatchParked(step, tuple(waiting.call.call_id for waiting in self.parked))
         return await self._closed(step, requested, settled)
+
+    def first(self, calls: Sequence[ToolCall], offer: StepOffer) -> set[str]:
+        """The ids of the calls that begin to execute as soon as their batch is journaled."""
+        blocked = conduct.blocked(self.conduct, self._requested(calls, offer))
+        groups = self._groups(calls, offer)
+        return {call.call_id for call in groups[0]} - blocked.keys() if groups else set()
+
+    def _groups(self, calls: Sequence[ToolCall], offer: StepOffer) -> list[list[ToolCall]]:
+        return grouped(calls, lambda call: _is_read(call, offer))
+
+    def _may_begin(self, group: Sequence[ToolCall], offer: StepOffer) -> bool:
+        """A write keeps its place after the one that waits for a person."""
+        return not self._is_over and (not self.parked or _is_read(group[0], offer))
+
+    def _next(self, groups: Sequence[Sequence[ToolCall]], offer: StepOffer) -> list[Draft]:
+        """That the calls of the next group begin, which they do once this is journaled."""
+        for group in groups:
+            if not self.halted and self._may_begin(group, offer):
+                return [toolcalls.begun_draft(call) for call in group]
+        return []
 
     def _sorted(self, ended: Sequence[ToolOutcome | Parked]) -> list[ToolOutcome]:
         """The results to journal now; the others are put where they wait."""
@@ -189,13 +214,16 @@ class Batches:
         self._silence.seen()
         return outcome
 
-    async def _end(self, outcomes: Sequence[ToolOutcome]) -> dict[str, ToolSettled]:
-        """Journal results in one commit, with what they show."""
+    async def _end(
+        self, outcomes: Sequence[ToolOutcome], following: Sequence[Draft] = ()
+    ) -> dict[str, ToolSettled]:
+        """Journal results in one commit, with what they show and what begins after them."""
         drafts: list[Draft] = []
         for outcome in outcomes:
             self._guard.retrieved(outcome.sources)
             self._actions.note(outcome, self._admitted.offered.get(outcome.call.name))
             drafts += toolcalls.result_drafts(outcome, waited=self._waited)
+        drafts += following
         if drafts:
             await to_its_end(answers.commit, self._admitted, Pending(), drafts)
         for outcome in outcomes:

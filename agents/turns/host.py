@@ -346,8 +346,13 @@ class TurnHost:
     async def _commit_calls(self, effect: RunTools | RejectTools, calls: list[ToolCall]) -> None:
         await self._drained()
         truncated = isinstance(effect, RejectTools)
+        first = set() if truncated else self.batches.first(calls, self._offer)
         drafts = await self._building.written(calls)
-        drafts += [toolcalls.call_draft(call, self._offer, truncated=truncated) for call in calls]
+        for call in calls:
+            begins = call.call_id in first
+            drafts.append(
+                toolcalls.call_draft(call, self._offer, truncated=truncated, begins=begins)
+            )
         await self._publisher.drained()
         await to_its_end(answers.commit, self.admitted, self.pending.take(), drafts)
 

@@ -201,7 +201,7 @@ def _by_step(entries: Sequence[Entry]) -> tuple[dict[int, _Step], int]:
         elif entry.kind == Kind.ASSISTANT_MESSAGE and not entry.hidden["excluded"]:
             step = steps.setdefault(entry.hidden["step"], _Step(entry.hidden["step"], taken))
             step.has_text, taken = True, 0
-        elif entry.kind in TOOL_KINDS:
+        elif _tells_of_call(entry):
             step = steps.setdefault(entry.hidden["step"], _Step(entry.hidden["step"], taken))
             taken = 0
             if entry.kind == Kind.TOOL_STARTED:
@@ -210,6 +210,11 @@ def _by_step(entries: Sequence[Entry]) -> tuple[dict[int, _Step], int]:
                 step.ended[entry.data["call_id"]] = entry
     committed = {n: step for n, step in steps.items() if step.started or step.followed}
     return committed, taken
+
+
+def _tells_of_call(entry: Entry) -> bool:
+    """Whether it is a call or a result, and not only the sign that a queued call has begun."""
+    return entry.kind in TOOL_KINDS and not entry.hidden.get("excluded")
 
 
 def _requested(entry: Entry) -> CallRequested:
@@ -256,7 +261,7 @@ def batch(run_id: UUID, step: int, catalogue: Catalogue) -> Batch:
     waited = False
     for entry in replay.of_run(run_id):
         waited = waited or (offer is not None and entry.kind == Kind.AGENT_RUN_WAITING)
-        if entry.kind not in TOOL_KINDS or entry.hidden["step"] != step:
+        if not _tells_of_call(entry) or entry.hidden["step"] != step:
             continue
         if entry.kind == Kind.TOOL_ENDED:
             results[entry.data["call_id"]] = facts.from_json(entry.hidden["facts"])

@@ -72,8 +72,10 @@ def settled(kept: CallFacts) -> ToolSettled:
     )
 
 
-def call_draft(call: ToolCall, offer: StepOffer, *, truncated: bool) -> Draft:
-    """What people see of a call, and what a later worker needs to run it."""
+def call_draft(call: ToolCall, offer: StepOffer, *, truncated: bool, begins: bool = False) -> Draft:
+    """What people see of a call, and what a later worker needs to run it. `begins` says that it
+    begins to execute as soon as this is journaled; otherwise it is queued.
+    """
     descriptor = offer.tools.get(call.name)
     return Draft(
         Kind.TOOL_STARTED,
@@ -84,7 +86,7 @@ def call_draft(call: ToolCall, offer: StepOffer, *, truncated: bool) -> Draft:
             "arguments": shown_arguments(call.arguments),
             "kind": str(descriptor.kind) if descriptor else None,
             "tier": str(descriptor.tier) if descriptor else None,
-            "state": "queued",
+            "state": "running" if begins else "queued",
             "step": call.step,
         },
         {
@@ -97,6 +99,12 @@ def call_draft(call: ToolCall, offer: StepOffer, *, truncated: bool) -> Draft:
             "snapshot": offer.to_json(),
         },
     )
+
+
+def begun_draft(call: ToolCall) -> Draft:
+    """What people see when a queued call begins to execute; nobody else reads it."""
+    data = {"call_id": call.call_id, "name": call.name, "state": "running"}
+    return Draft(Kind.TOOL_STARTED, data, {"step": call.step, "excluded": True})
 
 
 def result_drafts(outcome: ToolOutcome, *, waited: bool = False) -> list[Draft]:
