@@ -1,5 +1,6 @@
 """Conversations: open, list, read, ask, replay, stop."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from agents.api.shapes import AgentName, Paging, Person, page_of
 from agents.conversations import inputs, projection
 from agents.conversations.inputs import MESSAGE_CHARACTERS
 from agents.conversations.models import Conversation, Input, InputStatus
+from agents.definitions.models import Agent
 from agents.journal import replay
 from agents.journal.frames import Kind, frame
 from audit.reasons import Reason
@@ -129,17 +131,18 @@ class Conversations(Door):
         answer=page_of(ConversationItem),
     )
     def get(self, call: Call) -> Any:
-        rows = Conversation.objects.visible_to(call.member).select_related("agent")
+        rows = Conversation.objects.visible_to(call.member)
         rows = rows.archived() if call.query["archived"] else rows.kept()
         if "agent" in call.query:
-            rows = rows.with_agent(call.query["agent"])
+            rows = rows.with_agent(call.query["agent"], call.member)
         if "q" in call.query:
             rows = rows.matching(call.query["q"])
         found = page(
             rows, newest_first("active_at"), call, name="conversations", project=lambda row: row
         )
         heads = replay.heads([row.id for row in found["items"]])
-        found["items"] = [_item(row, heads.get(row.id, 0)) for row in found["items"]]
+        names = _names(call, found["items"])
+        found["items"] = [_item(row, heads.get(row.id, 0), names) for row in found["items"]]
         return found
 
     @operation(
@@ -165,7 +168,7 @@ class OneConversation(Door):
         first = open_input.order_by("accepted_position").first()
         owner = conversation.owner
         return {
-            **_item(conversation, replay.head(conversation.id)),
+            **_item(conversation, replay.head(conversation.id), _names(call, [conversation])),
             "active_input": conversation.active_input_id and str(conversation.active_input_id),
             "participants": [{"id": str(owner.pk), "name": owner.name_shown()}],
             "open_turn": first
@@ -252,7 +255,7 @@ class ConversationCompact(Door):
 def _visible(call: Call, conversation_id: UUID) -> Conversation:
     found: Conversation | None = (
         Conversation.objects.visible_to(call.member)
-        .select_related("agent", "owner")
+        .select_related("owner")
         .filter(id=conversation_id)
         .first()
     )
@@ -261,11 +264,19 @@ def _visible(call: Call, conversation_id: UUID) -> Conversation:
     return found
 
 
-def _item(row: Conversation, head: int) -> dict[str, Any]:
+def _names(call: Call, rows: Sequence[Conversation]) -> dict[UUID | None, str]:
+    """The names of the agents that conversations talk to. What became of one that the caller may
+    no longer use is not told: it may have another name by now.
+    """
+    agents = Agent.objects.visible_to(call.member).filter(id__in=[row.agent_id for row in rows])
+    return dict(agents.values_list("id", "name"))
+
+
+def _item(row: Conversation, head: int, names: Mapping[UUID | None, str]) -> dict[str, Any]:
     return {
         "id": str(row.id),
         "title": row.title,
-        "agent": row.agent and {"id": str(row.agent.id), "name": row.agent.name},
+        "agent": row.agent_id and {"id": str(row.agent_id), "name": names.get(row.agent_id, "")},
         "head": head,
         "unread": row.read_position < head,
         "pinned": row.pinned_at is not None,

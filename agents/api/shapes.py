@@ -48,10 +48,10 @@ class Paging(Lenient):
 
 
 class AgentName(serializers.Serializer[Any]):
-    """An agent as other objects name it."""
+    """An agent as other objects name it; without a name when the reader may no longer use it."""
 
     id = Id()
-    name = Text(100)
+    name = Text(100, allow_blank=True)
 
 
 class Person(serializers.Serializer[Any]):

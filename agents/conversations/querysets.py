@@ -39,12 +39,13 @@ class ConversationQuerySet(models.QuerySet[Any]):
         """Put aside by their owner."""
         return self.filter(archived_at__isnull=False)
 
-    def with_agent(self, named: str) -> Self:
-        """Whose last agent has this id, or else this name."""
+    def with_agent(self, named: str, member: "Member") -> Self:
+        """Whose last agent has this id, or else is one of this name that the person may use."""
         try:
             return self.filter(agent_id=UUID(named))
         except ValueError:
-            return self.filter(agent__name=named)
+            agents = apps.get_model("definitions", "Agent").objects.usable_by(member)
+            return self.filter(agent__in=agents.filter(name=named))
 
     def matching(self, words: str) -> Self:
         """Whose title or messages hold the words, in any case."""
