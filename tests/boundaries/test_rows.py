@@ -34,6 +34,7 @@ UNASKED = {
     "tools/builtin/acting.py Member": "a tool loads the person it acts for and asks as them",
     "kaizen/management/commands/token.py Member": "whoever runs commands on the machine is trusted",
     "agents/api/authors.py Member": "names of who wrote versions that were asked",
+    "artifacts/querysets.py RunClaim": "only whether a run has ended; for the sweep",
     "agents/turns/facts.py Turn": "codes and counts for administrators and operators, no content",
     "agents/turns/authority.py Member": "the worker loads the person it acts for and asks as them",
 }
