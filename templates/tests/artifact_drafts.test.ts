@@ -79,3 +79,13 @@ test("nothing is left of what was dropped, or of a turn that ended", () => {
   assert.deepEqual(shown(read(built(3), built(4, { state: "dropped" }))), []);
   assert.deepEqual(shown(read(built(3), frame(4, "agent_run_failed", { message: "No." }))), []);
 });
+
+test("after a take-over only what a call was made of goes on", () => {
+  const conversation = read(
+    built(3, { text: "made" }),
+    frame(4, "tool_started", { call_id: "x-1-0", name: "create_artifact", state: "queued" }),
+    built(5, { call_id: "x-1-1", title: "List", segment: 1, text: "lost" }),
+    frame(6, "agent_run_resumed", { reason: "taken_over" }),
+  );
+  assert.deepEqual(shown(conversation), [["Plan", "made"]]);
+});

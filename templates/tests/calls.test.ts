@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apply, empty, type Conversation } from "../static/ts/conversation.ts";
-import { needsReasons } from "../static/ts/calls.ts";
+import { begin, callOf, needsReasons } from "../static/ts/calls.ts";
 import { callsOf } from "../static/ts/turn.ts";
 import type { Frame, FrameData } from "../static/ts/frames.ts";
 import { frame } from "./story.ts";
@@ -92,4 +92,13 @@ test("it gives reasons for what was denied or narrowed, not for what was plainly
 
 test("it shows a request even where the call's own beginning is on an earlier page", () => {
   assert.equal(call([asked, wanted]).label, "Sending mail");
+});
+
+test("a queued call runs once it is said to have begun, and keeps its name", () => {
+  const queued = { call_id: "q", name: "mail", label: "Sending mail", state: "queued" };
+  const call = callOf(queued);
+  begin(call, queued);
+  assert.equal(call.state, "queued");
+  begin(call, { call_id: "q", name: "mail", state: "running" });
+  assert.deepEqual([call.state, call.label], ["running", "Sending mail"]);
 });

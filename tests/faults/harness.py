@@ -328,14 +328,21 @@ def _wrong_answers(entries: list[Entry]) -> Iterator[str]:
 
 
 def _repeated_effects(run_id: UUID, entries: list[Entry]) -> Iterator[str]:
-    calls = [entry.data["call_id"] for entry in entries if entry.kind == Kind.TOOL_STARTED]
+    made = [entry for entry in entries if entry.kind == Kind.TOOL_STARTED]
+    begun = [entry.data["call_id"] for entry in made if entry.hidden.get("excluded")]
+    calls = [entry.data["call_id"] for entry in made if not entry.hidden.get("excluded")]
     results = [entry.data["call_id"] for entry in entries if entry.kind == Kind.TOOL_ENDED]
     if len(set(calls)) != len(calls) or len(set(results)) != len(results):
         yield "a call or a result was journaled twice"
+    if len(set(begun)) != len(begun) or not set(begun) <= set(calls):
+        yield "a call is said to have begun twice, or was never made"
     if entries[-1].kind == Kind.AGENT_RUN_COMPLETED and set(calls) != set(results):
         yield "a call of a completed turn has no result"
     writes = ArtifactVersion.objects.filter(run_id=run_id).count()
-    asked = sum(entry.data.get("name") == "create_artifact" for entry in entries)
+    asked = sum(
+        entry.data.get("name") == "create_artifact" and not entry.hidden.get("excluded")
+        for entry in entries
+    )
     if writes > asked:
         yield f"{writes} artifacts for {asked} calls"
 

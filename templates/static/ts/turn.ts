@@ -301,6 +301,7 @@ function usageOf(data: FrameData): Usage | null {
 // What a worker that died had begun is written anew by the next one under another number.
 function dropUnsettled(turn: Turn): void {
   turn.parts = turn.parts.filter((part) => !("segments" in part) || isSettled(part));
+  endBuilding(turn, (each) => findCall(turn, each.callId) === null);
 }
 
 function acceptSteer(turn: Turn, data: FrameData): void {
