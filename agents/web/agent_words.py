@@ -121,11 +121,13 @@ def _holds(found: Card) -> list[str]:
         found.collection_count,
         found.prompt_count,
     )
-    return [
+    counted = (
         ngettext("%d package", "%d packages", packages) % packages,
         ngettext("%d collection", "%d collections", collections) % collections,
         ngettext("%d prompt", "%d prompts", prompts) % prompts,
-    ]
+    )
+    # A number stays on the line of what it counts.
+    return [words.replace(" ", "\N{NO-BREAK SPACE}") for words in counted]
 
 
 def _provenance(found: Card, own: bool) -> str:

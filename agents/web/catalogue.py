@@ -16,6 +16,7 @@ from agents.web.shell import page, signed_in
 
 ROWS: Final = 24  # of one page
 MOST_PAGES: Final = 250
+BY_NAME: Final = ("-protected", "name", "id")
 SOURCES: Final = (
     (Source.ME, _("Yours")),
     (Source.SHARED, _("From others")),
@@ -35,10 +36,10 @@ def agents(request: HttpRequest, member: Member) -> HttpResponse:
         mode=mode if mode in Mode.values else "",
         text=text,
         source=Source(owner) if owner in set(Source) else None,
-    ).order_by("-protected", "name", "id")
+    ).order_by(*BY_NAME)
     start = (number - 1) * ROWS
     # One row more than is shown says whether there are others, without counting them all.
-    found = list(rows[start : start + ROWS + 1])
+    found = list(rows.nearest(member, start + ROWS + 1, *BY_NAME)[start : start + ROWS + 1])
     context = {
         "cards": [agent_words.card(each, member) for each in library.cards(member, found[:ROWS])],
         "query": text,
