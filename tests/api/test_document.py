@@ -53,6 +53,7 @@ PUBLISHED = [
     "conversation_queue_list",
     "conversation_steer",
     "conversation_steers_delete",
+    "conversation_steers_queue",
     "conversation_steers_update",
     "conversation_stop",
     "conversations_create",
