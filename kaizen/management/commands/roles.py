@@ -37,7 +37,7 @@ this to it.
 | calls that wait for an approval: read, decide, take back | the member who is asked |
 | agents: use | their owner, people with a share, everybody for published agents |
 | agents: read definition and versions | who may copy or edit; everybody for published bundles |
-| agents: append a version, restore, roll back | their owner, people who may edit; nobody for bundled ones |
+| agents: append, restore, roll back | their owner, people who may edit; nobody for bundled ones |
 | agents: copy | their owner, people with a share that says so, everybody for published bundles |
 | agents: share | their owner, with people and with groups of their own; nobody for bundled agents |
 | agents: open to everybody | administrators; their owner may take it back |
