@@ -46,6 +46,67 @@ def test_model_text_runs_nothing_and_fetches_nothing(signed_in: Callable[..., Pa
     assert outside == []
 
 
+PLAN = {"title": "Ferry plan", "kind": "markdown", "content": "# Ferry\n\nNine *crossings*."}
+CANVAS = {"title": "Timetable", "markdown": "| from | at |\n|---|---|\n| North | **9:10** |"}
+
+
+@pytest.mark.req("UIX-001")
+def test_a_turn_shows_all_it_was_made_of(signed_in: Callable[..., Page]) -> None:
+    page = signed_in()
+    send(
+        page,
+        "think: First the timetable.\n"
+        f"call: show_chat_canvas {json.dumps(CANVAS)}\nthen:\n"
+        f"call: create_artifact {json.dumps(PLAN)}\nthen:\n"
+        "say: " + json.dumps("Kept, after the harbour's list[^1].\n\n[^1]: Harbour list, page 2."),
+    )
+    expect(page.locator(".fold summary")).to_have_text("Thoughts")
+    canvas = page.get_by_role("region", name="Timetable")
+    expect(canvas.get_by_role("cell", name="9:10")).to_be_visible()
+    expect(page.locator(".tool .state").last).to_contain_text("Done")
+    expect(page.get_by_role("button", name="Open: Ferry plan")).to_be_visible()
+    wait_until_done(page)
+    page.get_by_role("button", name="Note 1").click()
+    expect(page.locator(".note-text")).to_be_focused()
+    page.reload()
+    expect(canvas.get_by_role("cell", name="9:10")).to_be_visible()
+    expect(page.get_by_role("button", name="Open: Ferry plan")).to_be_visible()
+
+
+def test_mathematics_is_set_with_our_own_fonts(signed_in: Callable[..., Page]) -> None:
+    page = signed_in()
+    fetched: list[str] = []
+    page.on("request", lambda sent: fetched.append(sent.url))
+    send(page, "say: " + json.dumps("No formula."))
+    wait_until_done(page)
+    assert not any("math" in url for url in fetched), "it is loaded before it is needed"
+    send(page, "say: " + json.dumps("So $x^2$ and\n\n$$\n\\sum_i i\n$$\n\nand $\\frac{1$."))
+    wait_until_done(page)
+    expect(page.locator(".math[data-state=set]")).to_have_count(2)
+    expect(page.locator(".math[data-state=plain]")).to_have_text("\\frac{1")
+    page.wait_for_function(
+        "[...document.fonts].some(f => /KaTeX/.test(f.family) && f.status === 'loaded')"
+    )
+    fonts = [url for url in fetched if url.endswith(".woff2") and "KaTeX" in url]
+    assert fonts
+    assert all("/static/build/fonts/" in url for url in fonts)
+
+
+def test_a_wide_table_scrolls_inside_the_answer_on_a_phone(
+    signed_in: Callable[..., Page],
+) -> None:
+    page = signed_in(viewport={"width": 360, "height": 740})
+    wide = "| " + " | ".join(f"column {n}" for n in range(12)) + " |\n" + "|---" * 12 + "|\n"
+    formula = "$$" + " + ".join(f"x_{{{n}}}" for n in range(40)) + "$$"
+    send(page, "say: " + json.dumps(f"{wide}\n\n{formula}\n\n![a](https://outside.example/a.png)"))
+    wait_until_done(page)
+    expect(page.locator(".math[data-state=set]")).to_be_visible()
+    scrolls = "it => it.scrollWidth > it.clientWidth"
+    assert page.locator(".table-frame").evaluate(scrolls)
+    assert page.locator(".math").evaluate(scrolls)
+    assert page.evaluate("document.documentElement.scrollWidth <= 360")
+
+
 def test_thinking_is_folded_away_from_the_answer(signed_in: Callable[..., Page]) -> None:
     page = signed_in()
     send(page, "think: Seven times six.\nsay: It is 42.")
