@@ -52,6 +52,13 @@ class Stuck:
         return execute
 
 
+# What gives a turn up from outside, and how people are told.
+GIVEN_UP = [
+    (Interruption.SILENCE, "inactivity_timeout"),
+    (Interruption.WITHDRAWN, "agent_unavailable"),
+]
+
+
 async def interrupted(
     desk: Desk, publisher: LivePublisher, script: str, stuck: Stuck, why: Interruption
 ) -> list[Entry]:
@@ -80,31 +87,31 @@ def results(entries: list[Entry]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.req("BND-045", "BND-046", "BND-047")
+@pytest.mark.parametrize(("why", "reason"), GIVEN_UP)
 async def test_what_was_not_dispatched_never_is_and_nobody_is_asked_about_it(
-    alone: Desk, publisher: LivePublisher
+    alone: Desk, publisher: LivePublisher, why: Interruption, reason: str
 ) -> None:
     stuck = Stuck("search_about", "create_artifact")
     script = f"{LOOK}\n{SAVE}\nthen:\nsay: Never\n"
-    entries = await interrupted(alone, publisher, script, stuck, Interruption.SILENCE)
+    entries = await interrupted(alone, publisher, script, stuck, why)
     assert stuck.begun == ["search_about"]
     assert results(entries) == [("search_about", "cancelled"), ("create_artifact", "denied")]
     assert entries[-1].kind == "agent_run_failed"
-    assert entries[-1].data["reason"] == "inactivity_timeout"
+    assert entries[-1].data["reason"] == reason
     rows = AuditEvent.objects.filter(run_id=entries[0].run_id, action="tool_authorised")
     assert not await in_database(rows.exists)
 
 
+@pytest.mark.parametrize(("why", "reason"), GIVEN_UP)
 async def test_a_change_that_was_under_way_is_said_to_be_unknown(
-    alone: Desk, publisher: LivePublisher
+    alone: Desk, publisher: LivePublisher, why: Interruption, reason: str
 ) -> None:
     stuck = Stuck("create_artifact")
-    entries = await interrupted(
-        alone, publisher, f"{SAVE}\nthen:\nsay: Never\n", stuck, Interruption.SILENCE
-    )
+    entries = await interrupted(alone, publisher, f"{SAVE}\nthen:\nsay: Never\n", stuck, why)
     assert results(entries) == [("create_artifact", "error")]
     (ended,) = [entry for entry in entries if entry.kind == "tool_ended"]
     assert "unknown" in ended.data["result"]["message"]
-    assert entries[-1].data["reason"] == "inactivity_timeout"
+    assert entries[-1].data["reason"] == reason
 
 
 @pytest.mark.req("BND-048")
