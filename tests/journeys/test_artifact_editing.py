@@ -1,5 +1,6 @@
 """Writing on an artifact: saving, both at once, leaving, and going back to what was."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -7,7 +8,8 @@ import pytest
 from guardian.shortcuts import assign_perm
 from playwright.sync_api import Page, expect
 
-from tests.journeys.artifacts import PLAN, changed, editor, kept, panel, stored, tab
+from tests.journeys.artifacts import PLAN, changed, editor, keep_in_chat, kept, panel, stored, tab
+from tests.journeys.conftest import send, wait_until_done
 from tests.stack import Person, Stack
 
 SAVED = "Saved as version"
@@ -101,6 +103,32 @@ def test_a_line_that_both_changed_is_decided_by_whoever_saves_last(
     expect(editor(page)).to_contain_text("one theirs")
     expect(editor(page)).not_to_contain_text("mine")
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
+
+
+def test_what_an_agent_saves_meanwhile_leaves_unsaved_text_alone(
+    signed_in: Callable[..., Page],
+) -> None:
+    page = signed_in()
+    keep_in_chat(page)
+    page.get_by_role("button", name="Open: Ferry plan").click()
+    tab(page, "Source").click()
+    editor(page).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("Mine.")
+    artifact = page.url.split("#artifact=")[1]
+    content = json.dumps(PLAN.replace("40 minutes", "an hour"))
+    call = f'{{"artifact_id": "{artifact}", "expected_version": 1, "content": {content}}}'
+    send(page, f"call: update_artifact {call}\nthen:\nsay: Changed.")
+    expect(page.get_by_text("Version 2 was saved meanwhile.")).to_be_visible()
+    expect(editor(page)).to_contain_text("Mine.")
+    expect(editor(page)).not_to_contain_text("an hour")
+    wait_until_done(page)
+    page.get_by_role("button", name="Save as version 3").click()
+    expect(page.get_by_text("Both changes are in the text below.")).to_be_visible()
+    expect(editor(page)).to_contain_text("an hour")
+    expect(editor(page)).to_contain_text("Mine.")
+    page.get_by_role("button", name="Save as version 3").click()
+    expect(page.get_by_text(f"{SAVED} 3")).to_be_visible()
 
 
 def test_versions_are_looked_at_compared_restored_and_downloaded(
