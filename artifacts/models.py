@@ -65,6 +65,12 @@ class Artifact(models.Model):
             ),
         ]
         indexes = [
+            # artifacts of whomever, newest first: a reader of many meets the first ones early
+            models.Index(
+                fields=["-updated_at"],
+                name="artifacts_by_change",
+                condition=models.Q(deleted_at__isnull=True),
+            ),
             # a person's own artifacts, newest first
             models.Index(
                 fields=["owner", "-updated_at"],
@@ -182,8 +188,15 @@ class ArtifactUserObjectPermission(UserObjectPermissionBase):
 
     content_object = models.ForeignKey(Artifact, on_delete=models.CASCADE)
 
+    class Meta(UserObjectPermissionBase.Meta):
+        # whether this artifact is shared with this person, whatever the right
+        indexes = [models.Index(fields=["content_object", "user"], name="artifact_shares_of_one")]
+
 
 class ArtifactGroupObjectPermission(GroupObjectPermissionBase):
     """A direct share of an artifact with a group, such as a shared room's."""
 
     content_object = models.ForeignKey(Artifact, on_delete=models.CASCADE)
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        indexes = [models.Index(fields=["content_object", "group"], name="artifact_shares_of_many")]

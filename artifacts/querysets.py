@@ -5,7 +5,10 @@ from uuid import UUID
 
 from django.apps import apps
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
+
+from audit import reaching
+from audit.reaching import Reached
 
 # Editing includes reading.
 READ: Final = ("view_shared_artifact", "edit_artifact")
@@ -26,15 +29,21 @@ class ArtifactQuerySet(models.QuerySet[Any]):
 
     def visible_to(self, actor: Actor) -> Self:
         """Own artifacts and those shared with the person or a group of theirs."""
-        return self._living(actor).filter(Q(owner_id=actor.pk) | _shared(actor, READ))
+        return self._living(actor).filter(Reached(actor.pk, READ))
 
     def editable_by(self, actor: Actor) -> Self:
         """Artifacts a person may write another version of."""
-        return self._living(actor).filter(Q(owner_id=actor.pk) | _shared(actor, EDIT))
+        return self._living(actor).filter(Reached(actor.pk, EDIT))
 
     def owned_by(self, actor: Actor) -> Self:
         """Artifacts a person may delete and share."""
         return self._living(actor).filter(owner_id=actor.pk)
+
+    def nearest(self, actor: Actor, count: int, *order: str) -> Self:
+        """Visible rows that can be among the first `count` in this order: what lists ask, so that
+        they cost the same however many artifacts there are.
+        """
+        return reaching.nearest(self, actor.pk, READ, count, order)
 
     def made_in(self, conversation_id: UUID) -> Self:
         """Artifacts a conversation has made."""
@@ -78,15 +87,3 @@ class StagedPartQuerySet(models.QuerySet[Any]):
         """Every part of what runs of the person write."""
         staged = apps.get_model("artifacts", "StagedArtifact").objects.visible_to(actor)
         return self.filter(staged__in=staged)
-
-
-def _shared(actor: Actor, codenames: tuple[str, ...]) -> Q:
-    by_person = apps.get_model("artifacts", "ArtifactUserObjectPermission").objects.filter(
-        content_object=OuterRef("pk"), user_id=actor.pk, permission__codename__in=codenames
-    )
-    by_group = apps.get_model("artifacts", "ArtifactGroupObjectPermission").objects.filter(
-        content_object=OuterRef("pk"),
-        group__user=actor.pk,
-        permission__codename__in=codenames,
-    )
-    return Q(Exists(by_person)) | Q(Exists(by_group))

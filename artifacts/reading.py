@@ -16,7 +16,7 @@ from artifacts import editing
 from artifacts.editing import Line
 from artifacts.kinds.content import Kind
 from artifacts.models import Artifact, ArtifactVersion
-from artifacts.querysets import Actor
+from artifacts.querysets import Actor, ArtifactQuerySet
 from artifacts.renderable import envelope
 from audit.limits import limit
 from audit.refusals import NotFound
@@ -26,6 +26,7 @@ RANGE_LINES = limit("artifact.range", 400, "lines", "Lines of an artifact one ra
 RANGE_BYTES = limit(
     "artifact.range_size", 24_576, "bytes", "Size of the lines one ranged read returns, as JSON."
 )
+NEWEST: Final = ("-updated_at", "id")
 RETURN: Final = "␍"  # a bare carriage return would look like the end of a line
 EXTENSIONS: Final = {
     Kind.MARKDOWN: "md",
@@ -88,9 +89,9 @@ class Download:
 
 def visible(
     actor: Actor, *, conversation_id: UUID | None = None, text: str = "", kind: str = ""
-) -> "QuerySet[Artifact]":
+) -> ArtifactQuerySet:
     """Artifacts the actor may see, newest first; `text` filters by title."""
-    found = Artifact.objects.visible_to(actor).order_by("-updated_at", "id")
+    found: ArtifactQuerySet = Artifact.objects.visible_to(actor).order_by(*NEWEST)
     if conversation_id is not None:
         found = found.made_in(conversation_id)
     if kind:

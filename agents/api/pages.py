@@ -8,7 +8,7 @@ and rows that come or go do not shift what follows.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 from uuid import UUID
 
 from django.core import signing
@@ -46,7 +46,8 @@ class Order:
         for depth, name in enumerate(self.fields):
             same = Q(**dict(zip(self.fields[:depth], wanted[:depth], strict=True)))
             condition |= same & Q(**{f"{name}__lt": wanted[depth]})
-        return condition
+        # Follows from the rest, and says it in a form that an index can start from.
+        return Q(**{f"{self.fields[0]}__lte": wanted[0]}) & condition
 
 
 def newest_first(moment: str) -> Order:
@@ -57,6 +58,14 @@ def newest_first(moment: str) -> Order:
 BY_NUMBER: Final = Order(fields=("number",), read=(int,))
 
 
+@runtime_checkable
+class Reachable(Protocol):
+    """Rows that people reach in several ways, each with an order of its own."""
+
+    def nearest(self, member: Any, count: int, *order: str) -> Any:
+        """The rows that can be among the first `count` in this order."""
+
+
 def page(
     rows: QuerySet[Any], order: Order, call: Call, *, name: str, project: Callable[[Any], Any]
 ) -> dict[str, Any]:
@@ -65,7 +74,10 @@ def page(
     signer = signing.Signer(salt=f"cursor:{name}:{call.member.pk}:{_filters(call)}")
     if call.query.get("cursor"):
         rows = rows.filter(_beyond(order, signer, call.query["cursor"]))
-    found = list(rows.order_by(*(f"-{field}" for field in order.fields))[: size + 1])
+    descending = [f"-{field}" for field in order.fields]
+    if isinstance(rows, Reachable):
+        rows = rows.nearest(call.member, size + 1, *descending)
+    found = list(rows.order_by(*descending)[: size + 1])
     more = len(found) > size
     items = found[:size]
     return {

@@ -1,11 +1,15 @@
 """Agents and their immutable versions."""
 
+from typing import Final
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
 
 from agents.definitions.querysets import AgentQuerySet, AgentVersionQuerySet
+
+LIVING: Final = models.Q(deleted_at__isnull=True)
 
 
 class Mode(models.TextChoices):
@@ -69,6 +73,23 @@ class Agent(models.Model):
         ]
         indexes = [
             models.Index(fields=["owner", "-updated_at"], name="agents_of_owner"),
+            # lists, for each way in which a person reaches an agent: the last changed first
+            models.Index(fields=["-updated_at"], name="agents_by_change", condition=LIVING),
+            models.Index(
+                fields=["audience", "-updated_at"], name="agents_of_audience", condition=LIVING
+            ),
+            # pickers: the shipped ones first, then by name
+            models.Index(fields=["-protected", "name"], name="agents_by_name", condition=LIVING),
+            models.Index(
+                fields=["owner", "-protected", "name"],
+                name="agents_of_owner_by_name",
+                condition=LIVING,
+            ),
+            models.Index(
+                fields=["audience", "-protected", "name"],
+                name="agents_of_audience_by_name",
+                condition=LIVING,
+            ),
         ]
 
 
@@ -96,8 +117,15 @@ class AgentUserObjectPermission(UserObjectPermissionBase):
 
     content_object = models.ForeignKey(Agent, on_delete=models.CASCADE)
 
+    class Meta(UserObjectPermissionBase.Meta):
+        # whether this agent is shared with this person, whatever the right
+        indexes = [models.Index(fields=["content_object", "user"], name="agent_shares_of_one")]
+
 
 class AgentGroupObjectPermission(GroupObjectPermissionBase):
     """A direct share of an agent with a group."""
 
     content_object = models.ForeignKey(Agent, on_delete=models.CASCADE)
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        indexes = [models.Index(fields=["content_object", "group"], name="agent_shares_of_many")]

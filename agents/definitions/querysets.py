@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from django.apps import apps
 from django.db import models
 from django.db.models import Q
-from django.db.models.expressions import RawSQL
+
+from audit import reaching
+from audit.reaching import Reached
 
 if TYPE_CHECKING:
     from agents.members.models import Member
@@ -17,18 +19,10 @@ EDIT: Final = ("edit_agent",)
 READ: Final = (*DUPLICATE, *EDIT)
 
 
-# Written out because it stands in every agent query, also on the way to the first token: composed
-# by the ORM the same condition costs several milliseconds to compile.
-SHARED: Final = """
-    SELECT share.content_object_id FROM definitions_agentuserobjectpermission AS share
-      JOIN auth_permission AS permission ON permission.id = share.permission_id
-     WHERE share.user_id = %s AND permission.codename = ANY(%s)
-     UNION ALL
-    SELECT share.content_object_id FROM definitions_agentgroupobjectpermission AS share
-      JOIN auth_permission AS permission ON permission.id = share.permission_id
-      JOIN members_member_groups AS belonging ON belonging.group_id = share.group_id
-     WHERE belonging.member_id = %s AND permission.codename = ANY(%s)
-"""
+# An agent that an administrator opened to all members.
+EVERYBODY: Final = "{row}.audience = 'everyone'"
+# One that ships with Kaizen, so opened: its definition is no secret.
+SHIPPED: Final = "({row}.audience = 'everyone' AND {row}.protected)"
 
 
 class AgentQuerySet(models.QuerySet[Any]):
@@ -40,32 +34,22 @@ class AgentQuerySet(models.QuerySet[Any]):
 
     def usable_by(self, member: "Member") -> Self:
         """Own agents, those for everyone, and those shared with the person or a group of theirs."""
-        return self._living(member).filter(
-            Q(owner_id=member.pk) | Q(audience="everyone") | _shared(member, USE)
-        )
+        return self._living(member).filter(Reached(member.pk, USE, EVERYBODY))
 
     def duplicable_by(self, member: "Member") -> Self:
         """Agents whose definition a person may copy: own, bundles, and shares that say so."""
-        return self._living(member).filter(
-            Q(owner_id=member.pk)
-            | Q(audience="everyone", protected=True)
-            | _shared(member, DUPLICATE)
-        )
+        return self._living(member).filter(Reached(member.pk, DUPLICATE, SHIPPED))
 
     def readable_by(self, member: "Member") -> Self:
         """Agents whose definition and versions a person may read: those they may copy or edit.
 
         Using an agent is not enough: who can read a persona can copy it.
         """
-        return self._living(member).filter(
-            Q(owner_id=member.pk) | Q(audience="everyone", protected=True) | _shared(member, READ)
-        )
+        return self._living(member).filter(Reached(member.pk, READ, SHIPPED))
 
     def editable_by(self, member: "Member") -> Self:
         """Agents a person may append a version to; never a protected one."""
-        return self._living(member).filter(
-            Q(owner_id=member.pk) | _shared(member, EDIT), protected=False
-        )
+        return self._living(member).filter(Reached(member.pk, EDIT), protected=False)
 
     def owned_by(self, member: "Member") -> Self:
         """Agents a person may delete and share."""
@@ -85,6 +69,19 @@ class AgentQuerySet(models.QuerySet[Any]):
             else self.filter(protected=False).exclude(owner_id=member.pk)
         )
 
+    def nearest(self, member: "Member", count: int, *order: str) -> Self:
+        """Usable rows that can be among the first `count` in this order: what lists ask, so that
+        they cost the same however many agents there are.
+        """
+        return reaching.nearest(self, member.pk, USE, count, order, Q(audience="everyone"))
+
+    def nearest_of(self, member: "Member", named: Any, count: int, *order: str) -> Self:
+        """The same for a question that is composed once: `named` stands for the agents shared with
+        the person, or is None for people who have more than can be named.
+        """
+        everybody = Q(audience="everyone")
+        return reaching.narrowed(self, member.pk, USE, named, count, order, everybody)
+
     def matching(self, words: str) -> Self:
         """Whose name or description holds the words, in any case."""
         return self.filter(Q(name__icontains=words) | Q(description__icontains=words))
@@ -100,8 +97,3 @@ class AgentVersionQuerySet(models.QuerySet[Any]):
         """Versions of readable agents: who may only use an agent does not see its persona."""
         agents = apps.get_model("definitions", "Agent").objects.readable_by(member)
         return self.filter(agent__in=agents)
-
-
-def _shared(member: "Member", codenames: tuple[str, ...]) -> Q:
-    asked = [member.pk, list(codenames)]
-    return Q(pk__in=RawSQL(SHARED, [*asked, *asked]))

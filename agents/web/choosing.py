@@ -1,10 +1,12 @@
 """Who can answer: the agents that pickers offer, one surface at a time."""
 
+from functools import partial
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
@@ -19,10 +21,13 @@ from agents.definitions.models import (
     Audience,
     Mode,
 )
+from agents.definitions.querysets import USE
 from agents.journal.prepared import Marks, Prepared
 from agents.members.models import Member
+from audit import reaching
 
 SHOWN: Final = 100
+BY_NAME: Final = ("-protected", "name", "id")
 
 
 class Choice(NamedTuple):
@@ -41,16 +46,19 @@ class Choice(NamedTuple):
     is_shared: bool
 
 
-def _choices(marks: Marks, mode: Any) -> QuerySet[Any, tuple[Any, ...]]:
+def _choices(marks: Marks, mode: Any, *, many: bool) -> QuerySet[Any, tuple[Any, ...]]:
+    person = marks.person("member")
+    named = None if many else RawSQL("SELECT unnest(%s::uuid[])", [marks.text("shared")])
     newest = AgentVersion.objects.filter(agent=OuterRef("pk"), number=OuterRef("head"))
     shares = [
         Exists(model.objects.filter(content_object=OuterRef("pk")))
         for model in (AgentUserObjectPermission, AgentGroupObjectPermission)
     ]
     rows: QuerySet[Any, tuple[Any, ...]] = (
-        Agent.objects.usable_by(marks.person("member"))
+        Agent.objects.usable_by(person)
         .filter(mode=mode)
-        .order_by("-protected", "name", "id")
+        .nearest_of(person, named, SHOWN, *BY_NAME)
+        .order_by(*BY_NAME)
         .annotate(
             posture=Subquery(newest.values("content__posture")[:1]),
             ceiling=Subquery(newest.values(tier=F("content__capability_ceiling"))[:1]),
@@ -67,20 +75,39 @@ def _mode_of_conversation(marks: Marks) -> Any:
     return Coalesce(Subquery(talks_to[:1]), Value(Mode.CHAT.value))
 
 
-ON_SURFACE: Final = Prepared(Choice._make, lambda marks: _choices(marks, marks.text("mode")))
-IN_CONVERSATION: Final = Prepared(
-    Choice._make, lambda marks: _choices(marks, _mode_of_conversation(marks))
-)
+def _on_surface(marks: Marks, *, many: bool) -> QuerySet[Any, tuple[Any, ...]]:
+    return _choices(marks, marks.text("mode"), many=many)
+
+
+def _in_conversation(marks: Marks, *, many: bool) -> QuerySet[Any, tuple[Any, ...]]:
+    return _choices(marks, _mode_of_conversation(marks), many=many)
+
+
+# Each by whether a person has more shares than can be named.
+ON_SURFACE: Final = {
+    many: Prepared(Choice._make, partial(_on_surface, many=many)) for many in (False, True)
+}
+IN_CONVERSATION: Final = {
+    many: Prepared(Choice._make, partial(_in_conversation, many=many)) for many in (False, True)
+}
 
 
 def on_surface(member: Member, mode: Mode) -> list[Choice]:
     """Agents of a mode that a person may use, the shipped ones first, then by name."""
-    return ON_SURFACE.rows(member=member.pk, mode=mode.value)
+    return _asked(ON_SURFACE, member, mode=mode.value)
 
 
 def in_conversation(member: Member, conversation_id: UUID) -> list[Choice]:
     """The same for a conversation: agents of the mode of the one it talks to."""
-    return IN_CONVERSATION.rows(member=member.pk, conversation=conversation_id)
+    return _asked(IN_CONVERSATION, member, conversation=conversation_id)
+
+
+def _asked(questions: dict[bool, Prepared[Choice]], member: Member, **values: Any) -> list[Choice]:
+    shared = reaching.shares(Agent, member.pk, USE)
+    if shared is None:
+        return questions[True].rows(member=member.pk, **values)
+    named = "{" + ",".join(map(str, shared)) + "}"
+    return questions[False].rows(member=member.pk, shared=named, **values)
 
 
 def default(choices: list[Choice]) -> Choice | None:

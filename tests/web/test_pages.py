@@ -18,7 +18,7 @@ PAGES = ("/", "/agents", "/account", "/archived", "/conversations", "/inbox", "/
 FRAGMENTS = ("/sidebar", "/search?q=x", "/inbox/items")
 # Whatever the length of a conversation or of the list: session, person, groups of roles, sidebar,
 # the inbox's count, agents, the conversation itself and its entries.
-MOST_QUERIES = 8
+MOST_QUERIES = 9  # one of them asks which agents are shared with the person
 
 
 def opening(client: Client, path: str) -> dict[str, Any]:
