@@ -199,11 +199,14 @@ class ArtifactGenerationCheckpoints:
             written.is_open = self._may_open(generation)
             generation.checked_at = now
             if written.is_open:
+                written.is_told = written.is_complete
                 generation.begin(self._watch.segment())
             return written.is_open
         left = generation.characters - generation.durable
         passed_s = now - generation.checked_at
         is_due = left >= CHECKPOINT_BYTES or (left > 0 and passed_s >= CHECKPOINT_S)
+        if written.is_complete and not written.is_told:
+            is_due = written.is_told = True
         if is_due:
             generation.checked_at = now
         return is_due
@@ -221,13 +224,16 @@ class ArtifactGenerationCheckpoints:
 
 @dataclass
 class _Written:
-    """A call that is being written. `is_open` says that checkpoints of it are due."""
+    """A call that is being written. `is_open` says that checkpoints of it are due, `is_told` that
+    the one was that has all of its text.
+    """
 
     name: str
     generation: Generation | None
     masking: Masking
     is_open: bool = False
     is_complete: bool = False
+    is_told: bool = False
 
 
 def checkpoint_generation(generation: Generation, state: State) -> list[Json]:

@@ -150,6 +150,8 @@ class Building:
             members = self._guard.arguments(generation.reader.members)
             if generation.is_off or not await self._is_told(generation, members):
                 return []
+            if generation.is_shown and generation.characters == generation.durable:
+                return []
             reached = generation.characters
             return _drafts(generation, "building")
 

@@ -156,7 +156,19 @@ def test_the_source_advances_through_bounded_pieces_and_a_final_one() -> None:
     ]
     assert all(len(frame["text"].encode()) <= CHECKPOINT_BYTES for frame in frames)
     assert [frame["state"] for frame in frames] == ["building"] * (len(frames) - 1) + ["written"]
-    assert 4 <= len(frames) <= 8
+    assert 4 <= len(frames) <= 10
+
+
+@pytest.mark.req("STR-006")
+@pytest.mark.parametrize("size", [1, 9, 1_000])
+def test_all_of_the_text_is_durable_as_soon_as_the_arguments_are_whole(size: int) -> None:
+    step = Step()
+    frames = step.write(json.dumps(SONG), size=size)
+    assert "".join(frame["text"] for frame in frames) == SONG["verses"]
+    assert {frame["call_id"] for frame in frames} == {"turn-2-0"}
+    assert {frame["state"] for frame in frames} == {"building"}
+    (last,) = step.final(SONG)
+    assert (last["text"], last["state"], last["characters"]) == ("", "written", len(SONG["verses"]))
 
 
 @pytest.mark.req("STR-005")
