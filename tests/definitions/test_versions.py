@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, connection, connections, transaction
+from django.db.models import ProtectedError
 from guardian.shortcuts import assign_perm
 
 from agents.definitions import usable, versions
@@ -75,22 +76,41 @@ def test_a_stored_version_cannot_be_changed_or_removed(alice: Member) -> None:
     for statement in (
         "UPDATE definitions_agentversion SET content = '{}'",
         "DELETE FROM definitions_agentversion",
+        "TRUNCATE definitions_agentversion CASCADE",
+        "DELETE FROM definitions_agent; SET CONSTRAINTS ALL IMMEDIATE",
+        "INSERT INTO definitions_agentversion SELECT * FROM definitions_agentversion"
+        " ON CONFLICT (id) DO UPDATE SET content = '{}'",
     ):
         with connection.cursor() as cursor, refusal(), transaction.atomic():
             cursor.execute(statement)
     version.content = {}
     with refusal(), transaction.atomic():
         version.save()
+    with refusal(), transaction.atomic():
+        AgentVersion.objects.bulk_create(
+            [version], update_conflicts=True, update_fields=["content"], unique_fields=["id"]
+        )
+    with pytest.raises(ProtectedError), transaction.atomic():
+        version.agent.delete()
+    assert AgentVersion.objects.get(id=version.id).digest == version.digest
 
 
 @pytest.mark.django_db(databases=["default", "owner"])
-def test_not_even_the_owner_changes_a_version() -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE definitions_agentversion SET number = 99",
+        "DELETE FROM definitions_agentversion",
+        "TRUNCATE definitions_agentversion CASCADE",
+    ],
+)
+def test_not_even_the_owner_changes_a_version(statement: str) -> None:
     with (
         connections["owner"].cursor() as cursor,
         pytest.raises(IntegrityError, match="append-only"),
         transaction.atomic(using="owner"),
     ):
-        cursor.execute("UPDATE definitions_agentversion SET number = 99")
+        cursor.execute(statement)
 
 
 def refusal() -> Any:
