@@ -53,7 +53,6 @@ export interface Artifact {
   readonly title: string;
   readonly kind: Kind;
   readonly mayEdit: boolean;
-  readonly conversation: string | null;
   readonly newest: Version;
 }
 
@@ -77,7 +76,6 @@ interface SentArtifact {
   readonly id: string;
   readonly title: string;
   readonly kind: Kind;
-  readonly conversation_id: string | null;
   readonly may: { readonly edit: boolean };
   readonly newest: SentVersion;
 }
@@ -93,7 +91,6 @@ export async function readArtifact(id: string): Promise<Reply<Artifact>> {
     title: sent.title,
     kind: sent.kind,
     mayEdit: sent.may.edit,
-    conversation: sent.conversation_id,
     newest: version(sent.newest),
   }));
 }

@@ -152,10 +152,28 @@ function frame(options: EditorOptions): Extension[] {
       const settles = update.transactions.some((each) => each.effects.length > 0);
       if (update.docChanged || settles) options.changed();
     }),
-    EditorState.phrases.of({ "$ unchanged lines": words.unchanged(2).replace("2", "$") }),
+    EditorState.phrases.of(phrases()),
     options.wraps ? EditorView.lineWrapping : [],
     options.readOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false), FOCUSABLE] : [],
   ];
+}
+
+// The words of the editor's own parts.
+function phrases(): Readonly<Record<string, string>> {
+  return {
+    "$ unchanged lines": words.unchanged(2).replace("2", "$"),
+    Find: words.find(),
+    Replace: words.replace(),
+    next: words.findNext(),
+    previous: words.findPrevious(),
+    all: words.findAll(),
+    "match case": words.matchCase(),
+    regexp: words.pattern(),
+    "by word": words.wholeWords(),
+    replace: words.replace(),
+    "replace all": words.replaceAll(),
+    close: words.close(),
+  };
 }
 
 // What cannot be edited can still be scrolled and searched by keyboard.

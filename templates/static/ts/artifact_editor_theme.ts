@@ -62,7 +62,21 @@ export const THEME = EditorView.theme({
     borderRadius: "var(--radius-s)",
     backgroundColor: "var(--surface)",
     color: "var(--ink)",
+    fontFamily: "inherit",
     fontSize: "var(--text-s)",
+  },
+  ".cm-textfield:focus-visible, .cm-button:focus-visible": {
+    outline: "2px solid var(--accent)",
+    outlineOffset: "1px",
+  },
+  ".cm-panel.cm-search [name=close]": {
+    insetBlockStart: "0.375rem",
+    insetInlineEnd: "0.5rem",
+    inlineSize: "1.75rem",
+    blockSize: "1.75rem",
+    color: "var(--ink-soft)",
+    fontSize: "var(--text-l)",
+    cursor: "pointer",
   },
   ".cm-button": {
     padding: "0.25rem 0.625rem",
@@ -71,7 +85,9 @@ export const THEME = EditorView.theme({
     backgroundColor: "var(--surface)",
     backgroundImage: "none",
     color: "var(--ink)",
+    fontFamily: "inherit",
     fontSize: "var(--text-s)",
+    cursor: "pointer",
   },
   "&.cm-merge-b .cm-changedLine, .cm-insertedLine": {
     backgroundColor: "color-mix(in srgb, var(--good) 12%, transparent)",
