@@ -8,4 +8,6 @@ relay       what everything is compared with: model stream in, socket messages o
 processes   what runs, its CPU time and its memory
 readers     clients that ask and write down when every word arrived
 measures    one function a figure; report: the table
+appends     the journal alone
+library     lists, pickers and comparisons, with little and with much on the shelves
 """

@@ -17,7 +17,7 @@ from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
 
 from agents.definitions.bundling import reconcile, shipped  # noqa: E402
-from tests.bench import appends, measures  # noqa: E402
+from tests.bench import appends, library, measures  # noqa: E402
 from tests.bench.measures import Figure, Ground  # noqa: E402
 from tests.bench.processes import BenchStack  # noqa: E402
 
@@ -33,6 +33,7 @@ MEASURES: Final[dict[str, Callable[[Ground], Awaitable[list[Figure]]]]] = {
     "bursts": measures.bursts,
     "streams": measures.many_streams,
     "history": measures.history,
+    "library": library.library,
 }
 
 

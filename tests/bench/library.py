@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import quantiles
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,9 +12,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents.definitions import usable
+from agents.definitions import differences, usable
 from agents.journal.offloading import in_database
 from agents.members.models import Member
+from artifacts import comparing
 from tests.bench.measures import Figure, Ground
 from tests.bench.shelves import CONVERSATION, LARGE, LONG_AGENT, LONG_ARTIFACT, SMALL, Shelves
 
@@ -43,7 +44,39 @@ ADDRESSES: Final = {
     "page of artifacts": "/artifacts",
     "versions of an artifact": f"/api/artifacts/{LONG_ARTIFACT}/versions",
 }
+LONGEST: Final = 100_000  # characters
+DIFF_ROUNDS: Final = 3
+STEEPEST: Final = 6.0  # four times as much text, with room for caches and garbage
+# The difference of texts that are alike, and of those made to be hard to compare.
+COMPARING: Final[dict[str, Callable[[str, str], object]]] = {
+    "lines": comparing.marked,
+    "words": lambda before, after: differences.between({"persona": before}, {"persona": after}),
+}
+PAIRS: Final[dict[str, Callable[[int], tuple[str, str]]]] = {
+    "one word changed": lambda n: (prose(n), prose(n).replace("word77 ", "other ", 1)),
+    "every third line changed": lambda n: (lines(n, 0), lines(n, 3)),
+    "nothing in common": lambda n: ("a b\n" * (n // 4), "c d\n" * (n // 4)),
+    "the same few lines in another order": lambda n: ("a\nb\n" * (n // 4), "b\na\nb\n" * (n // 6)),
+    "one long line": lambda n: ("x y " * (n // 4), "y x z " * (n // 6)),
+    "reversed": lambda n: (lines(n, 0), "\n".join(reversed(lines(n, 0).split("\n")))),
+}
 OF_ONE_OWNER: Final = ("versions of an agent", "versions of an artifact")
+
+
+def prose(characters: int) -> str:
+    """Lines of words, each word once."""
+    return "\n".join(
+        " ".join(f"word{line * 8 + place} " for place in range(8))
+        for line in range(characters // 80)
+    )
+
+
+def lines(characters: int, every: int) -> str:
+    """Numbered lines; every so-manieth is another in the second text."""
+    return "\n".join(
+        f"line {number} changed" if every and number % every == 0 else f"line {number} as it was"
+        for number in range(characters // 20)
+    )
 
 
 @dataclass
@@ -56,8 +89,42 @@ class Cost:
 
 
 async def library(_: Ground) -> list[Figure]:
-    """Every list and picker, for a reader of nearly everything and for one of a few things."""
-    return await in_database(compared)
+    """Every list and picker, for a reader of nearly everything and for one of a few things; and
+    what comparing two versions costs.
+    """
+    return [*await in_database(compared), *await in_database(differing)]
+
+
+def differing() -> list[Figure]:
+    """Texts of 100,000 characters beside texts of a quarter: linear is four times as long."""
+    return [
+        _growth(f"{what}: {name}", compare, texts)
+        for what, compare in COMPARING.items()
+        for name, texts in PAIRS.items()
+    ]
+
+
+def _growth(
+    name: str, compare: Callable[[str, str], object], texts: Callable[[int], tuple[str, str]]
+) -> Figure:
+    took_ms = {}
+    for characters in (LONGEST // 4, LONGEST):
+        before, after = (text[:characters] for text in texts(characters))
+        rounds = []
+        for _ in range(DIFF_ROUNDS):
+            started = time.perf_counter()
+            compare(before, after)
+            rounds.append((time.perf_counter() - started) * 1000)
+        took_ms[characters] = min(rounds)
+    quarter, whole = took_ms[LONGEST // 4], took_ms[LONGEST]
+    return Figure(
+        f"compared: {name}",
+        f"{whole:.0f} ms",
+        f"{quarter:.0f} ms for a quarter",
+        f"{whole / quarter:.1f} x",
+        f"<= {STEEPEST} x",
+        whole <= STEEPEST * max(quarter, 1.0),
+    )
 
 
 def compared() -> list[Figure]:
@@ -118,7 +185,7 @@ def _cost(act: Callable[[], object]) -> Cost:
 
 
 def _figure(name: str, little: Cost, much: Cost) -> Figure:
-    before, after = median(little.total_ms), median(much.total_ms)
+    before, after = _typical(little.total_ms), _typical(much.total_ms)
     counts = sorted(little.statements | much.statements)
     fixed = max(counts) == min(counts)
     return Figure(
@@ -129,3 +196,8 @@ def _figure(name: str, little: Cost, much: Cost) -> Figure:
         f"<= {GOAL} x",
         after <= GOAL * before and fixed,
     )
+
+
+def _typical(times_ms: list[float]) -> float:
+    """The lower quartile: what other processes take in between is no cost of a list."""
+    return quantiles(times_ms, n=4)[0]

@@ -103,8 +103,8 @@ SELECT %(near)s, %(read)s, {ARTIFACT_ID} FROM generate_series(%(first)s, %(last)
 ARTIFACT_VERSIONS: Final = f"""
 INSERT INTO artifacts_artifactversion (id, artifact_id, number, content, language, digest,
        author_principal, call_id, created_at)
-SELECT gen_random_uuid(), {ARTIFACT_ID}, number, 'Line ' || number, '', 'sha256:' || repeat('0', 64),
-       'member:' || %(far)s, '', now()
+SELECT gen_random_uuid(), {ARTIFACT_ID}, number, 'Line ' || number, '',
+       'sha256:' || repeat('0', 64), 'member:' || %(far)s, '', now()
   FROM generate_series(%(first)s, %(last)s - 1) AS n, generate_series(1, %(each)s) AS number
 """
 MORE_ARTIFACT_VERSIONS: Final = """
