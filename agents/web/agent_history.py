@@ -117,7 +117,7 @@ def _changes(rows: Any, first: int, second: int) -> list[dict[str, Any]]:
     return [
         {
             "field": agent_words.field(change.field),
-            "words": change.words,
+            "words": change.words if change.field in agent_words.TEXTS else [],
             "before": agent_words.value(change.field, change.before),
             "after": agent_words.value(change.field, change.after),
         }

@@ -53,6 +53,9 @@ FIELDS: Final = {
     "meta": _later("Other data"),
 }
 
+# Fields that people write in their own words.
+TEXTS: Final = frozenset({"name", "description", "persona"})
+
 
 def card(found: Card, member: Member) -> dict[str, Any]:
     """A card as templates show it."""

@@ -1,5 +1,5 @@
 // What somebody else saved meanwhile, beside the form: shown word by word, taken or overwritten.
-import type { Content } from "./agent_page.ts";
+import type { Change, Content } from "./agent_page.ts";
 import type { Meeting, Met, Outcome } from "./agent_merging.ts";
 import { words } from "./agent_words.ts";
 import { h } from "./dom.ts";
@@ -17,6 +17,9 @@ const OUTCOMES: Readonly<Record<Outcome, () => string>> = {
   both: words.bothChanged,
   same: words.theirsTaken,
 };
+
+// Fields that people write in their own words: shown word by word.
+const TEXTS = new Set(["name", "description", "persona"]);
 
 /** Fills the section and puts the focus there. */
 export function showConflict(
@@ -71,10 +74,13 @@ function fieldView(met: Met, mine: Content, actions: ConflictActions): HTMLEleme
 }
 
 function differenceView({ change }: Met): HTMLElement {
-  const stretches =
-    change.words.length > 0
-      ? change.words
-      : ([["-", shown(change.before)], ["+", shown(change.after)]] as const);
+  const stretches: Change["words"] = TEXTS.has(change.field)
+    ? change.words
+    : [
+        ["-", shown(change.field, change.before)],
+        ["=", " "],
+        ["+", shown(change.field, change.after)],
+      ];
   const label = words.fields[change.field]?.() ?? change.field;
   const view = h("div", { class: "word-diff", tabindex: "0", role: "region", "aria-label": label, dir: "auto" });
   for (const [op, text] of stretches) {
@@ -89,6 +95,12 @@ function differenceView({ change }: Met): HTMLElement {
   return view;
 }
 
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+// Values of a choice are called what their control calls them.
+function shown(field: string, value: unknown): string {
+  if (typeof value !== "string") return JSON.stringify(value, null, 1);
+  const named = `#agent-form [name="${CSS.escape(field)}"]`;
+  const held = `[value="${CSS.escape(value)}"]`;
+  const choice = document.querySelector(named + held);
+  const option = document.querySelector(`${named} option${held}`);
+  return (choice?.closest("label") ?? option)?.textContent ?? value;
 }
