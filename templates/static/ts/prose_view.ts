@@ -77,17 +77,25 @@ function drawBlock(place: Place, block: Drawn): void {
     if (place.shell !== "" || place.parts[0] !== html) show(place.holder, html);
   } else {
     const into = shellOf(place, block);
-    block.parts.forEach((html, index) => {
-      if (place.parts[index] === html) return;
+    for (let index = from(place, block); index < block.parts.length; index += 1) {
+      const html = block.parts[index] as string;
+      if (place.parts[index] === html) continue;
       const part = partOf(html);
-      const known = into.children[index];
-      if (known) known.replaceWith(part);
+      if (index < place.parts.length) into.children[index]?.replaceWith(part);
       else into.append(part);
-    });
-    while (into.children.length > block.parts.length) into.lastElementChild?.remove();
+    }
+    for (let extra = place.parts.length - block.parts.length; extra > 0; extra -= 1) {
+      into.lastElementChild?.remove();
+    }
   }
   place.shell = block.shell;
-  place.parts = [...block.parts];
+  const start = from(place, block);
+  place.parts.splice(start, Infinity, ...block.parts.slice(start));
+}
+
+/** The first part that has to be looked at: all of them in a shell that is new. */
+function from(place: Place, block: Drawn): number {
+  return Math.min(block.from, place.parts.length);
 }
 
 /** The list or table body that the parts of the block belong into. */
