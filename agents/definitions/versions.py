@@ -151,6 +151,12 @@ def _free_name(actor: Member, name: str) -> str:
 
 
 def _append(actor: Member, agent: Agent, checked: dict[str, Any], action: Action) -> AgentVersion:
+    if agent.owner_id != actor.pk and checked["name"] != agent.name:
+        # Which names are free depends on the owner's other agents, which an editor does not see.
+        raise Invalid(
+            [{"field": "content.name", "reason": str(Reason.FORBIDDEN)}],
+            "Only its owner gives an agent another name.",
+        )
     Agent.objects.filter(id=agent.id).update(
         head=F("head") + 1, updated_at=Now(), **_shown(checked)
     )

@@ -181,13 +181,27 @@ def test_an_editor_may_edit_but_not_delete(alice: Member, bob: Member) -> None:
     agent_id = versions.create(actor=alice, content=content()).agent_id
     assign_perm("definitions.edit_agent", bob, Agent.objects.get(id=agent_id))
     version = versions.append(
-        actor=bob, agent_id=agent_id, content=content("By bob"), expected_version=1
+        actor=bob, agent_id=agent_id, content=content(description="By bob"), expected_version=1
     )
     assert version.author_principal == bob.principal
     assert version.agent.owner_principal == alice.principal
     with pytest.raises(Refusal) as refused:
         versions.delete(actor=bob, agent_id=agent_id)
     assert refused.value.reason == Reason.FORBIDDEN
+
+
+def test_an_editor_learns_nothing_of_the_owners_other_names(alice: Member, bob: Member) -> None:
+    versions.create(actor=alice, content=content("Secret merger"))
+    agent_id = versions.create(actor=alice, content=content()).agent_id
+    assign_perm("definitions.edit_agent", bob, Agent.objects.get(id=agent_id))
+    told = []
+    for name in ("Secret merger", "Free name"):
+        with pytest.raises(Invalid) as refused:
+            versions.append(actor=bob, agent_id=agent_id, content=content(name), expected_version=1)
+        told.append((refused.value.message, refused.value.fields))
+    assert told[0] == told[1]
+    assert told[0][1] == [{"field": "content.name", "reason": "forbidden"}]
+    assert Agent.objects.get(id=agent_id).head == 1
 
 
 @pytest.mark.req("AGT-007")
