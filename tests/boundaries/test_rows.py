@@ -36,6 +36,7 @@ UNASKED = {
     "agents/api/authors.py Member": "names of who wrote versions that were asked",
     "artifacts/querysets.py RunClaim": "only whether a run has ended; for the sweep",
     "agents/turns/facts.py Turn": "codes and counts for administrators and operators, no content",
+    "agents/web/previews.py Member": "the holder of a signed pass, as whom the version is asked",
     "agents/turns/authority.py Member": "the worker loads the person it acts for and asks as them",
 }
 
