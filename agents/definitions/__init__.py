@@ -5,4 +5,5 @@ querysets  who may see, use, duplicate or edit an agent
 content    what a definition may hold, checked at every door
 versions   create, append, delete
 bundling   bundles/*.toml (data, no code) reconciled into protected agents
+publication open an agent to everybody or close it again, for administrators
 """
