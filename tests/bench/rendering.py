@@ -100,7 +100,7 @@ def measure(page: Page) -> None:
 def main() -> None:
     """Bundle, serve and measure in a headless browser."""
     folder = tempfile.mkdtemp(prefix="kaizen-rendering-")
-    bundle = [NODE, "--input-type=module", "--eval", BUNDLE, "--", folder]
+    bundle = [str(NODE), "--input-type=module", "--eval", BUNDLE, "--", folder]
     subprocess.run(bundle, cwd=TEMPLATES, check=True)
     page_text = "<!doctype html><link rel=stylesheet href=style.css><body>"
     (Path(folder) / "index.html").write_text(page_text, encoding="utf-8")
