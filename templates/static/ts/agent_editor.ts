@@ -100,6 +100,7 @@ function collide(current: number, mine: Content, reply: Failed): void {
   for (const change of changes) theirs[change.field] = change.after;
   version = current;
   saved = theirs as Content;
+  find("agent-version").textContent = words.version(current);
   form.write(meeting.content);
   saveButton.textContent = words.saveAs(current + 1);
   showConflict(conflict, current, mine, meeting, {
