@@ -160,7 +160,9 @@ def test_a_tool_is_denied_once_the_agent_is_out_of_reach(
     )
     desk.seen(asked, ["agent_run_started"])
     remove_perm("definitions.use_agent", alice, agent)
-    result = desk.seen(asked, ["tool_ended"])
-    desk.ended(asked)
-    assert result.data["outcome"] == "denied"
+    end = desk.ended(asked)
+    results = [entry.data for entry in desk.entries(asked) if entry.kind == "tool_ended"]
+    # The worker may also learn of it before the call is made, and then ends the turn itself.
+    assert results or end.data["reason"] == "agent_unavailable"
+    assert {result["outcome"] for result in results} <= {"denied"}
     assert "artifact_saved" not in desk.kinds(asked)
