@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import F
+from django.db.models import Exists, OuterRef, Subquery
 
 from agents.definitions.models import (
     Agent,
@@ -77,8 +77,12 @@ def agents(
 def cards(member: Member, rows: Sequence[Agent]) -> list[Card]:
     """A card for each of the agents, which the person may use; four questions for all of them."""
     ids = [row.id for row in rows]
-    newest = AgentVersion.objects.filter(agent__in=ids, number=F("agent__head"))
-    contents: dict[Any, dict[str, Any]] = dict(newest.values_list("agent_id", "content"))
+    # Asked for each agent by its head: a join may read all versions of an agent that has many.
+    newest = AgentVersion.objects.filter(agent=OuterRef("pk"), number=OuterRef("head"))
+    content = Subquery(newest.values("content")[:1])
+    contents: dict[Any, dict[str, Any]] = dict(
+        Agent.objects.filter(id__in=ids).values_list("id", content)
+    )
     may_edit = set(
         Agent.objects.editable_by(member).filter(id__in=ids).values_list("id", flat=True)
     )
@@ -134,9 +138,10 @@ def _sharing(row: Agent, member: Member, is_shared: bool) -> Sharing:
 
 
 def _shared(ids: Sequence[Any]) -> set[Any]:
-    """Which of the agents have a direct share."""
-    rows = [
-        model.objects.filter(content_object__in=ids).values_list("content_object_id", flat=True)
+    """Which of the agents have a direct share; one is enough, so the others are not read."""
+    by_person, by_group = (
+        Exists(model.objects.filter(content_object=OuterRef("pk")))
         for model in (AgentUserObjectPermission, AgentGroupObjectPermission)
-    ]
-    return set(rows[0].union(rows[1]))
+    )
+    rows = Agent.objects.filter(by_person | by_group, id__in=ids)
+    return set(rows.values_list("id", flat=True))
