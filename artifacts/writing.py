@@ -1,7 +1,6 @@
 """The one writer of artifacts, for people and for runs. Nothing else makes a version."""
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,14 +16,11 @@ from artifacts.models import Artifact, ArtifactVersion
 from artifacts.querysets import Actor
 from artifacts.renderable import binding
 from artifacts.renderable.attestation import Attestation
-from audit import funnel
+from audit import funnel, hiding
 from audit.reasons import Action, Outcome, Reason
 from audit.refusals import Conflict, Invalid, NotFound, Refusal
 from tools.effects import claims
 
-# Control characters, halves of characters, and marks that turn the direction of reading: a title
-# with these could look like another one.
-HIDING: Final = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 READ_ONLY: Final = "This artifact is shared for reading only."
 
 
@@ -194,13 +190,13 @@ def delete(*, actor: Actor, artifact_id: UUID) -> None:
 
 
 def checked_title(text: str) -> str:
-    """The title with single spaces; raises `Invalid` for one that is empty, too long or no text."""
+    """The title with single spaces; raises `Invalid` for one that is empty, too long or hides."""
     title = " ".join(text.split())
     if not title:
         reason = Reason.MISSING_FIELD
     elif len(title) > contents.TITLE_CHARACTERS:
         reason = Reason.TOO_LONG
-    elif HIDING.search(title):
+    elif hiding.hides(title):
         reason = Reason.INVALID_FIELD
     else:
         return title

@@ -1,13 +1,12 @@
 """What an agent definition may hold. Nothing else: behaviour belongs to the shared pipeline."""
 
 import re
-import unicodedata
 from copy import deepcopy
 from typing import Any, Final
 
 from agents.definitions.models import Ceiling, Mode
 from agents.members.models import Effort
-from audit import canonical
+from audit import canonical, hiding
 from audit.limits import limit
 from audit.reasons import Reason
 from audit.refusals import FieldProblem, Invalid, Refusal
@@ -42,12 +41,6 @@ OPTIONAL: Final = {
     "meta": {},
 }
 REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
-# What a name may not have, since it could pass for another one: control characters, marks that
-# show nothing or turn the reading direction, ends of lines and paragraphs, halves of characters,
-# characters of private use.
-HIDING: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
-# They belong to emoji and to scripts in which letters join; between plain letters they only hide.
-JOINERS: Final = frozenset("\u200c\u200d")
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -84,17 +77,8 @@ def _name(value: Any) -> bool:
         isinstance(value, str)
         and len(value.strip()) > 0
         and len(value) <= NAME_CHARACTERS
-        and not any(_hides(value, place) for place in range(len(value)))
+        and not hiding.hides(value)
     )
-
-
-def _hides(name: str, place: int) -> bool:
-    """Whether a character of a name is one that people cannot see or that moves the others."""
-    character = name[place]
-    if character in JOINERS:
-        around = name[place - 1 : place] + name[place + 1 : place + 2]
-        return len(around) < 2 or any(each.isascii() for each in around)
-    return unicodedata.category(character) in HIDING
 
 
 def _text(maximum: int) -> Any:

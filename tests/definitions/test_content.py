@@ -77,6 +77,8 @@ def test_only_an_object_is_a_definition(content: Any) -> None:
         ("name", "bell\x07"),
         ("name", "nezi\u202eaK"),
         ("name", "Ferry\u200b"),
+        ("name", "Ferry\u3164"),
+        ("name", "\u2800"),
         ("name", "Fer\u200dry"),
         ("name", "\u200dF\u00e4hre"),
         ("name", "Fer\u00adry"),
