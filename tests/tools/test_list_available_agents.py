@@ -9,6 +9,7 @@ from agents.definitions.models import Agent
 from agents.journal.offloading import in_database
 from agents.members.models import Member
 from tests.tools.conftest import Run
+from tools.builtin import agents
 
 
 @pytest.mark.req("AGT-018", "TST-002")
@@ -38,3 +39,19 @@ async def test_it_names_usable_agents_with_description_and_mode_only(run: Run, b
     assert "Bob's own" not in by_name
     assert "persona" not in outcome.model_view
     assert outcome.member_view == {"message": f"You can use {len(by_name)} agents."}
+
+
+@pytest.mark.parametrize(("counted", "more", "words"), [(4, 2, "at least 4"), (9, 3, "5")])
+async def test_it_shows_the_first_and_counts_the_others_up_to_a_bound(
+    counted: int, more: int, words: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents, "MAX_AGENTS", 2)
+    monkeypatch.setattr(agents, "MAX_COUNTED", counted)
+    for name in "ABCD":
+        content = {"name": name, "persona": "You help."}
+        await in_database(versions.create, actor=run.member, content=content)
+    outcome = await run.call("list_available_agents")
+    view = json.loads(outcome.model_view)
+    assert [agent["name"] for agent in view["agents"]] == ["Kaizen", "A"]  # the shipped one first
+    assert view["more"] == more
+    assert outcome.member_view == {"message": f"You can use {words} agents."}

@@ -1,5 +1,7 @@
 """list_available_agents: whom the member may ask."""
 
+from typing import Final
+
 from agents.definitions.models import Agent
 from audit.limits import limit
 from audit.refusals import Refusal
@@ -20,6 +22,8 @@ MAX_AGENTS = limit("roster.agents", 60, "count", "Agents one roster names.")
 DESCRIPTION_SHOWN = limit(
     "roster.description", 300, "characters", "Length of an agent's description in a roster."
 )
+MAX_COUNTED = limit("roster.counted", 500, "count", "Agents one roster counts at most.")
+ORDER: Final = ("-protected", "name", "id")
 
 
 async def execute(context: ToolContext, arguments: Json) -> ToolResult:
@@ -32,13 +36,16 @@ async def execute(context: ToolContext, arguments: Json) -> ToolResult:
 
 
 def for_member(result: ToolResult) -> Json:
-    """How many agents there are."""
+    """How many agents there are, as far as they are counted."""
     count = len(result.payload.get("agents", [])) + result.payload.get("more", 0)
-    return {"message": f"You can use {count} agent{'' if count == 1 else 's'}."}
+    least = "at least " if count >= MAX_COUNTED else ""
+    return {"message": f"You can use {least}{count} agent{'' if count == 1 else 's'}."}
 
 
 def _roster(identity: RunIdentity) -> tuple[list[Json], int]:
-    usable = Agent.objects.usable_by(member_of(identity)).order_by("name", "id")
+    member = member_of(identity)
+    usable = Agent.objects.usable_by(member)
+    shown = usable.nearest(member, MAX_AGENTS, *ORDER).order_by(*ORDER)[:MAX_AGENTS]
     agents = [
         {
             "name": agent.name,
@@ -46,9 +53,12 @@ def _roster(identity: RunIdentity) -> tuple[list[Json], int]:
             "mode": agent.mode,
             "this_is_you": agent.id == identity.agent_id,
         }
-        for agent in usable[:MAX_AGENTS]
+        for agent in shown
     ]
-    return agents, max(0, usable.count() - MAX_AGENTS)
+    if len(agents) < MAX_AGENTS:
+        return agents, 0
+    counted = usable.nearest(member, MAX_COUNTED, *ORDER)[:MAX_COUNTED].count()
+    return agents, counted - MAX_AGENTS
 
 
 LIST_AVAILABLE_AGENTS = ToolDescriptor(
