@@ -1,8 +1,8 @@
 """Create, append to, go back, copy and delete agents. A version, once written, stays as it is."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
@@ -18,6 +18,15 @@ from agents.members.models import Member
 from audit import canonical, funnel
 from audit.reasons import Action, Reason
 from audit.refusals import Conflict, Invalid, NotFound, Refusal
+
+COPIES_AT_ONCE: Final = 50  # of one person, each of which may take the name the others chose
+
+
+class _NameTaken(Invalid):
+    """Another living agent of the owner has this name."""
+
+    def __init__(self) -> None:
+        super().__init__([{"field": "content.name", "reason": str(Reason.NAME_TAKEN)}])
 
 
 def create(*, actor: Member, content: Any) -> AgentVersion:
@@ -83,12 +92,19 @@ def rollback(*, actor: Member, agent_id: UUID, expected_version: int) -> AgentVe
 def duplicate(*, actor: Member, agent_id: UUID, name: str | None = None) -> AgentVersion:
     """A private agent of the actor's with the newest content of one they may copy.
 
-    Without a name it is called after the original. Raises `NotFound` for an agent the actor may
-    not copy, `Invalid` for a name that may not be or is taken.
+    Without a name it is called after the original, however many copies are made at once. Raises
+    `NotFound` for an agent the actor may not copy, `Invalid` for a name that may not be or is
+    taken.
     """
     original = _reached(actor, agent_id, Agent.objects.duplicable_by(actor), "copy it")
-    called = name or _free_name(actor, original.name)
-    return create(actor=actor, content={**newest(original).content, "name": called})
+    content = newest(original).content
+    if name is not None:
+        return create(actor=actor, content={**content, "name": name})
+    for _ in range(COPIES_AT_ONCE):
+        called = _free_name(actor, original.name)
+        with suppress(_NameTaken):  # by a copy made at the same moment
+            return create(actor=actor, content={**content, "name": called})
+    raise Conflict(Reason.CONFLICT, "Too many copies are being made at once. Try again.")
 
 
 def delete(*, actor: Member, agent_id: UUID) -> None:
@@ -169,7 +185,7 @@ def _naming() -> Iterator[None]:
     try:
         yield
     except IntegrityError:
-        raise _name_taken() from None
+        raise _NameTaken() from None
 
 
 def _shown(checked: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +212,3 @@ def _write_version(
         details={"version": number, "digest": version.digest},
     )
     return version
-
-
-def _name_taken() -> Invalid:
-    return Invalid([{"field": "content.name", "reason": str(Reason.NAME_TAKEN)}])

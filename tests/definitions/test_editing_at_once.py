@@ -35,3 +35,20 @@ def test_one_wins_and_the_others_are_told(committed_db: None, alice: Member) -> 
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == [-2, -2, -2, -2, -2, 2]
+
+
+def test_copies_made_at_once_get_names_of_their_own(committed_db: None, alice: Member) -> None:
+    agent_id = versions.create(actor=alice, content=CONTENT).agent_id
+    start, names = threading.Barrier(6), []
+
+    def copy() -> None:
+        start.wait()
+        names.append(versions.duplicate(actor=alice, agent_id=agent_id).agent.name)
+        connection.close()
+
+    threads = [threading.Thread(target=copy) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(names) == [f"Helper {number}" for number in range(2, 8)]
