@@ -221,3 +221,21 @@ test("mathematics is set, and what cannot be is shown as it was written", async 
   assert.equal(root.querySelectorAll("a, img").length, 0);
   assert.ok(root.querySelector("math"));
 });
+
+test("texts made to be slow are read as quickly as others", () => {
+  const many = 4_000;
+  const made: string[] = [
+    "[".repeat(many), "![".repeat(many), "*".repeat(many) + "x", "`a``b```".repeat(many / 8), "$".repeat(many),
+    "<sub>".repeat(many / 5), "<".repeat(many), "> ".repeat(many / 2), `[${"a".repeat(many)}](https://x.test)`,
+    "\\".repeat(many) + "(", " ".repeat(many) + "x", "| ".repeat(many / 2), "[a](".repeat(many / 4), "&".repeat(many),
+    "- ".repeat(many / 2), "$$\n".repeat(many / 3), "[^a]".repeat(many / 4), "~~a".repeat(many / 3),
+  ];
+  for (const text of made) {
+    const growing = new Growing();
+    // One that is searched again from each of its marks would not end within the test.
+    for (const end of steps(text.length, 1_000)) growing.update(text.slice(0, end), false);
+    growing.update(text, true);
+    assert.ok(growing.parsed <= 20 * text.length, text.slice(0, 8));
+  }
+  assert.ok(words(prose(made[8] ?? "")).startsWith("aaa"));
+});

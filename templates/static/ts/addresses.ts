@@ -9,6 +9,8 @@ const FILES = new Set(
     "php png py r rb rs rst sh sql svg toml ts tsx txt xls xlsx xml yaml yml zip").split(" "),
 );
 
+const CLAIM_CHARACTERS = 300; // where a host would be seen; the search is quadratic in it
+
 export interface Address {
   /** Where it leads: an ASCII host with its port, or a mail address. */
   readonly host: string;
@@ -42,7 +44,7 @@ function isMarked(text: string): boolean {
 
 function contradicts(text: string, url: URL): boolean {
   const real = url.protocol === "mailto:" ? url.pathname.toLowerCase() : url.hostname;
-  for (const [claim] of text.normalize("NFKC").toLowerCase().matchAll(CLAIM)) {
+  for (const [claim] of text.slice(0, CLAIM_CHARACTERS).normalize("NFKC").toLowerCase().matchAll(CLAIM)) {
     if (!text.includes("://") && FILES.has(claim.slice(claim.lastIndexOf(".") + 1))) continue;
     if (real !== claim && `www.${real}` !== claim && !real.endsWith(`.${claim}`)) {
       return !url.href.toLowerCase().includes(`/${claim}`) && !real.endsWith(`@${claim}`);

@@ -15,7 +15,7 @@ const OPEN_CODE = /^ {0,3}[`~]+[ \t]*$/;
 const OPEN_ADDRESS = /(?:^|[\s(<])https?(?::(?:\/(?:\/\S*)?)?)?$/i;
 const OPEN_TAG = /^<\/?[a-z][^\s<>]*$/i;
 const OPEN_ENTITY = /&#?[a-z0-9]{0,31}$/i;
-const OPEN_MARKS = /(?:[*_~]+|(?<=^|\s)!)$/;
+const OPEN_PICTURE = /(?:^|\s)!$/;
 
 /** Where the part of `source` begins that is not shown yet: its length if all of it is. `from` is
  *  where the open block begins, which may be fenced code or a table whose head is known. */
@@ -142,10 +142,13 @@ function matching(text: string, at: number, open: string, close: string, reach: 
 }
 
 function cutEnd(text: string): string {
-  return text
+  const known = text
     .replace(OPEN_ADDRESS, (found) => (/^[\s(<]/.test(found) ? (found[0] ?? "") : ""))
-    .replace(OPEN_ENTITY, "")
-    .replace(OPEN_MARKS, "");
+    .replace(OPEN_ENTITY, "");
+  let end = known.length;
+  while (end > 0 && "*_~".includes(known[end - 1] ?? "")) end -= 1;
+  if (OPEN_PICTURE.test(known.slice(Math.max(0, end - 2), end))) end -= 1;
+  return known.slice(0, end);
 }
 
 /** Makes the parser show the last text of a growing source as if its open marks were closed.
@@ -158,21 +161,19 @@ export function showUnfinished(parser: MarkdownIt): void {
       .map((mark) => (mark.marker === 0x7e ? "~~" : String.fromCharCode(mark.marker)));
     return false;
   });
-  parser.core.ruler.after("inline", "unfinished", (state: StateCore) => {
+  parser.core.ruler.before("inline", "unfinished", (state: StateCore) => {
     if (state.env.growing !== true) return;
     const token = lastText(state.tokens);
-    state.env.clean = false;
-    if (!token) return;
-    const text = cutUnfinished(token.content);
-    state.env.clean = text === token.content;
-    const children: Token[] = [];
-    parser.inline.parse(text, parser, state.env, children);
-    const open = (state.env.openMarks as string[]).reverse().join("");
-    if (open !== "") {
-      children.length = 0;
-      parser.inline.parse(text.trimEnd() + open, parser, state.env, children);
-    }
-    token.children = children;
+    const text = token ? cutUnfinished(token.content) : "";
+    state.env.clean = text === token?.content;
+    if (token) token.content = text;
+  });
+  parser.core.ruler.after("inline", "closed_marks", (state: StateCore) => {
+    const token = state.env.growing === true ? lastText(state.tokens) : undefined;
+    const open = token ? (state.env.openMarks as string[]).reverse().join("") : "";
+    if (!token || open === "") return;
+    token.children = [];
+    parser.inline.parse(token.content.trimEnd() + open, parser, state.env, token.children);
   });
 }
 
