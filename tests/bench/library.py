@@ -1,12 +1,12 @@
 """What lists and pickers cost with much on the shelves, beside what they cost with little.
 
-Every round first asks for one's own profile, which depends on nothing that grows: times are taken
-as multiples of that, so a machine that is busier in between changes nothing.
+The cost is CPU time, of this thread and of the database's processes that serve it, so that other
+work on the machine changes little. The database must run on this machine.
 """
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -20,12 +20,12 @@ from agents.journal.offloading import in_database
 from agents.members.models import Member
 from artifacts import comparing
 from tests.bench.measures import Figure, Ground
+from tests.bench.processes import cpu_s
 from tests.bench.shelves import CONVERSATION, LARGE, LONG_AGENT, LONG_ARTIFACT, SMALL, Shelves
 
 ROUNDS: Final = 40
 WARM_UP: Final = 4
 GOAL: Final = 1.5
-PROFILE: Final = "/api/me"
 # What people open, by what it is called in the table.
 ADDRESSES: Final = {
     "agents": "/api/agents",
@@ -85,16 +85,10 @@ def lines(characters: int, every: int) -> str:
 
 @dataclass
 class Cost:
-    """What one thing took, what the profile took beside it, and how many statements."""
+    """What one thing took each time: CPU milliseconds, and how many statements."""
 
-    total_ms: list[float] = field(default_factory=list)
-    profile_ms: list[float] = field(default_factory=list)
-    statements: set[int] = field(default_factory=set)
-
-    @property
-    def profiles(self) -> float:
-        """The cost in profiles."""
-        return _least(self.total_ms) / _least(self.profile_ms)
+    ms: float
+    statements: set[int]
 
 
 async def library(_: Ground) -> list[Figure]:
@@ -154,7 +148,7 @@ def measured(shelves: Shelves) -> dict[str, Cost]:
         client = Client(HTTP_HOST=settings.ALLOWED_HOSTS[0].lstrip("."))
         client.force_login(member)
         for name, act in _acts(client, reader, member).items():
-            costs[name] = _cost(act, _opening(client, PROFILE))
+            costs[name] = _cost(act)
     return costs
 
 
@@ -177,37 +171,37 @@ def _opening(client: Client, address: str) -> Callable[[], object]:
     return act
 
 
-def _cost(act: Callable[[], object], profile: Callable[[], object]) -> Cost:
-    cost = Cost()
-    for number in range(WARM_UP + ROUNDS):
-        taken_ms = []
-        for each in (profile, act):
-            started = time.perf_counter()
-            each()
-            taken_ms.append((time.perf_counter() - started) * 1000)
-        if number >= WARM_UP:
-            cost.profile_ms.append(taken_ms[0])
-            cost.total_ms.append(taken_ms[1])
+def _cost(act: Callable[[], object]) -> Cost:
+    for _ in range(WARM_UP):
+        act()
+    serving = _serving()
+    database_s, own_s = cpu_s(serving), time.thread_time()
+    for _ in range(ROUNDS):
+        act()
+    used_s = time.thread_time() - own_s + cpu_s(serving) - database_s
+    counts = set()
     for _ in range(2):
         with CaptureQueriesContext(connection) as captured:
             act()
-        cost.statements.add(len(captured))
-    return cost
+        counts.add(len(captured))
+    return Cost(used_s * 1000 / ROUNDS, counts)
+
+
+def _serving() -> set[int]:
+    """The database's processes with a connection to this database."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        return {int(pid) for (pid,) in cursor.fetchall()}
 
 
 def _figure(name: str, little: Cost, much: Cost) -> Figure:
-    ratio = much.profiles / little.profiles
+    ratio = much.ms / little.ms
     counts = sorted(little.statements | much.statements)
     return Figure(
         name,
-        f"{_least(much.total_ms):.1f} ms",
-        f"{_least(little.total_ms):.1f} ms, {'/'.join(map(str, counts))} statements",
+        f"{much.ms:.1f} ms",
+        f"{little.ms:.1f} ms, {'/'.join(map(str, counts))} statements",
         f"{ratio:.2f} x",
         f"<= {GOAL} x",
         ratio <= GOAL and len(counts) == 1,
     )
-
-
-def _least(times_ms: list[float]) -> float:
-    """The quickest of all rounds: what other processes take in between is no cost of a list."""
-    return min(times_ms)

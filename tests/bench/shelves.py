@@ -5,7 +5,7 @@ made first stays when more is made, so the same readers are asked again on a lar
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import Group
 from django.db import connection, connections
@@ -183,7 +183,7 @@ class Shelves:
         """Add what is missing to the size, and let the database look at it."""
         artifacts = min(size.versions // 2, 10_000)
         each = size.versions // 2 // artifacts
-        values = {
+        values: dict[str, Any] = {
             "far": self.far.pk,
             "near": self.near.pk,
             "others": self.first_other,
