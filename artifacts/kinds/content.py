@@ -32,8 +32,8 @@ class Kind(StrEnum):
 
 # Renderable content comes with a trusted tool's result, never from a person or a model.
 WRITABLE: Final = frozenset(Kind) - {Kind.RENDERABLE}
-# The language of stored envelopes; no code artifact may pretend to be one.
-RESERVED_LANGUAGES: Final = frozenset({attestation.LANGUAGE})
+# The letters of the language of stored envelopes; no code artifact may pretend to be one.
+RESERVED_LETTERS: Final = re.sub("[^a-z0-9]", "", attestation.LANGUAGE)
 RESERVED: Final = (
     f"The kind {Kind.RENDERABLE} and the language {attestation.LANGUAGE} are kept for the results"
     " of trusted tools; neither can be written."
@@ -46,9 +46,10 @@ class BrokenContract(Invalid):
     """The content does not keep its kind's contract; `expected_schema` is that contract."""
 
     def __init__(self, found: list[str], expected_schema: dict[str, Any]) -> None:
+        told = _told(found).removesuffix(".")  # some problems are sentences of their own
         super().__init__(
             [{"field": "content", "reason": str(Reason.INVALID_FIELD)}],
-            f"The content does not keep the contract of its kind: {_told(found)}.",
+            f"The content does not keep the contract of its kind: {told}.",
         )
         self.found = found
         self.expected_schema = expected_schema
@@ -102,7 +103,7 @@ def _heading_faults(kind: str, language: str) -> list[FieldProblem]:
 
 
 def _refuse(faults: list[FieldProblem], kind: str, language: str) -> None:
-    if kind == Kind.RENDERABLE or language in RESERVED_LANGUAGES:
+    if kind == Kind.RENDERABLE or _pretends(language):
         raise Invalid(faults, RESERVED)
     if faults:
         raise Invalid(faults)
@@ -113,9 +114,14 @@ def _fits_language(kind: str, language: str) -> bool:
     return (
         kind == Kind.CODE
         and len(language) <= LANGUAGE_CHARACTERS
-        and language not in RESERVED_LANGUAGES
+        and not _pretends(language)
         and bool(LANGUAGE.fullmatch(language))
     )
+
+
+def _pretends(language: str) -> bool:
+    """Whether a language reads like that of envelopes, however its parts are put together."""
+    return re.sub("[^a-z0-9]", "", language.lower()) == RESERVED_LETTERS
 
 
 def _fault(field: str, reason: Reason) -> FieldProblem:

@@ -130,6 +130,12 @@ def test_what_people_are_told_of_many_problems_is_bounded(db: None, alice: Membe
     assert refused.value.message.endswith(" more.")
 
 
+def test_a_refused_document_is_told_in_one_sentence(db: None, alice: Member) -> None:
+    with pytest.raises(BrokenContract) as refused:
+        writing.create(actor=alice, draft=Draft("G", "graph", "{"))
+    assert refused.value.message.endswith("(line 1, column 2).")
+
+
 def test_hostile_documents_are_refused_with_bounded_words() -> None:
     for content in (
         "[" * 5_000,

@@ -260,6 +260,10 @@ def test_the_words_of_the_refusal_name_what_is_reserved(db: None, alice: Member)
         Draft("Ferries", "renderable", "{}"),
         Draft("Ferries", "code", "{}", LANGUAGE),
         Draft("Ferries", "markdown", "{}", LANGUAGE),
+        Draft("Ferries", "code", "{}", LANGUAGE.replace("-", "_")),
+        Draft("Ferries", "code", "{}", LANGUAGE.replace("-", "")),
+        Draft("Ferries", "code", "{}", f"{LANGUAGE}."),
+        Draft("Ferries", "code", "{}", LANGUAGE.title()),
     ):
         with pytest.raises(Invalid) as refused:
             writing.create(actor=alice, draft=draft)
