@@ -26,7 +26,7 @@ BY_GROUP: Final = f"""
      WHERE share.group_id = ANY(ARRAY(
            SELECT group_id FROM members_member_groups WHERE member_id = %s)) AND {PERMITTED}
 """
-FEW: Final = 1_000  # shares of one person that are named one by one
+FEW: Final = 300  # shares of one person that are named one by one
 
 
 class Reached(Func):
@@ -92,7 +92,7 @@ def nearest(
 def shares(model: type[models.Model], person: Any, rights: Sequence[str]) -> list[Any] | None:
     """Keys of rows shared with a person, None where they are too many to be named."""
     table = model._meta.db_table
-    either = " UNION ".join(some.format(table=table) for some in (BY_PERSON, BY_GROUP))
+    either = " UNION ALL ".join(some.format(table=table) for some in (BY_PERSON, BY_GROUP))
     asked = [person, list(rights)]
     with connection.cursor() as cursor:
         cursor.execute(f"{either} LIMIT {FEW + 1}", [*asked, *asked])
