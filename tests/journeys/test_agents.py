@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from agents.definitions.sharing import Right
 from agents.members import roles
 from tests.journeys.agents import PERSONA, asked, changed, made, shared
+from tests.journeys.artifacts import kept
 from tests.journeys.conftest import said, wait_until_done
 from tests.stack import Person, Stack
 
@@ -211,3 +212,21 @@ def test_a_search_agent_answers_one_question_a_turn_and_is_not_steered(
     page.reload()
     expect(page.get_by_role("textbox", name="Question")).to_be_visible()
     expect(said(page, "Berth four.")).to_be_visible()
+
+
+@pytest.mark.req("AGT-010", "UIX-001")
+def test_what_a_search_agent_found_stands_open_beside_its_answer(
+    signed_in: Callable[..., Page], person: Callable[..., Person]
+) -> None:
+    alice = person("alice")
+    register = kept(alice, "Harbour register", "Berth four is free.").artifact_id
+    finder = made(alice, "Harbour finder", mode="search", posture={"tools": ["artifacts"]})
+    page = signed_in(alice)
+    page.goto(f"/ask?agent={finder}")
+    field = page.get_by_role("textbox", name="Question")
+    field.fill(f'call: read_artifact {{"artifact_id": "{register}"}}\nthen:\nsay: Four.')
+    field.press("Enter")
+    expect(said(page, "Four.")).to_be_visible()
+    sources = page.get_by_role("region", name="Returned")
+    expect(sources).to_be_visible()
+    expect(sources).to_contain_text("Harbour register")

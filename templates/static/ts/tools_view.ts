@@ -25,6 +25,8 @@ const SIGNS: Readonly<Record<CallState, { icon: string; words: () => string }>> 
   denied: { icon: deniedIcon, words: say.deniedTool },
   stopped: { icon: stopIcon, words: say.stopped },
 };
+/** Where an agent searches, what it found stands open beside its answer: that is its sources. */
+const showsSources = () => document.getElementById("main")?.dataset.surface === "search";
 // The state of a group is that of its most pressing call.
 const PRESSING: readonly CallState[] = ["running", "queued", "failed", "denied", "stopped", "done"];
 
@@ -41,6 +43,7 @@ export class ToolsView {
   constructor(actions: ApprovalActions) {
     this.#actions = actions;
     this.#fold.append(this.#summary, this.#list);
+    this.#fold.open = showsSources();
     this.root.append(this.#frame);
   }
 
@@ -108,6 +111,7 @@ class CallCard {
   constructor() {
     this.#fold.append(this.#summary, this.#detail);
     this.root.append(this.#fold);
+    this.#fold.open = showsSources();
     // What nobody opens is not written: a long conversation holds hundreds of results.
     this.#fold.addEventListener("toggle", () => this.#drawDetail());
   }
