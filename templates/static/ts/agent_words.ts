@@ -29,7 +29,6 @@ export const words = {
   missing: () => gettext("Please fill this in."),
   nameTaken: () => gettext("You have another agent of this name."),
   nobodyFound: () => gettext("Nobody is called like this."),
-  notShared: (name: string) => fill(gettext("%(name)s is no longer among them"), { name }),
   added: (name: string) => fill(gettext("%(name)s is added; save to share"), { name }),
   removed: (name: string) => fill(gettext("Remove %(name)s"), { name }),
   rights: (name: string) => fill(gettext("What %(name)s may do"), { name }),
