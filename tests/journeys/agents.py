@@ -8,6 +8,7 @@ from uuid import UUID
 from playwright.sync_api import FrameLocator, Page
 
 from agents.definitions import sharing, versions
+from agents.definitions.models import AgentVersion
 from agents.definitions.sharing import Holder, Kind, Right
 from tests.patience import promised
 from tests.stack import Person, Stack
@@ -23,7 +24,7 @@ def made(who: Person, name: str, **content: Any) -> UUID:
 
 def changed(who: Person, agent_id: UUID, expected: int, **content: Any) -> None:
     """Another version of an agent: the newest with some fields changed."""
-    newest = versions.AgentVersion.objects.get(agent=agent_id, number=expected).content
+    newest = AgentVersion.objects.get(agent=agent_id, number=expected).content
     versions.append(
         actor=who.member,
         agent_id=agent_id,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -40,7 +41,7 @@ def test_an_agent_is_made_and_changed_by_keyboard(
     page.get_by_label("Effort").select_option("high")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Yours · version 1")).to_be_visible()
-    agent_id = page.url.rsplit("/", 1)[1]
+    agent_id = UUID(page.url.rsplit("/", 1)[1])
     version, content = stored(stack, alice, agent_id)
     assert version == 1
     assert content["posture"] == {"tools": ["artifacts", "artifacts_staged"], "effort": "high"}
