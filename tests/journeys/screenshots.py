@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from agents.definitions import versions
 from tests.journeys.conftest import send, wait_until_done
 from tests.stack import ROOT, Person, Stack
 from tools.boundary import policies
@@ -54,6 +55,14 @@ ANSWERS = {
             "script": f"call: create_artifact {json.dumps(KEPT)}\nthen:\nsay: Kept as version 1.",
         },
     ]
+}
+PLANNER = {
+    "name": "Release planner",
+    "description": "Plans releases: the riskiest work first, one owner for each day.",
+    "persona": "You plan releases for a small team.\n\n- Put the riskiest work first.\n"
+    "- Give each day one owner and one thing to show.\n- Say what you are unsure of, and why.",
+    "capability_ceiling": "write",
+    "posture": {"tools": ["artifacts"]},
 }
 OTHERS = (
     "What must not change during the freeze?",
@@ -117,6 +126,10 @@ def test_screenshots(
     page.get_by_role("button", name="Approve once").click()
     wait_until_done(page)
     policies.decide(actor="system:tests", family="artifacts", mode=PolicyMode.ON)
+    page.get_by_role("button", name="Open").click()
+    expect(page.get_by_role("tab", name="Preview")).to_be_visible()
+    page.wait_for_timeout(600)
+    picture(page, "artifact")
 
     dark = signed_in(who, viewport=WIDE, color_scheme="dark")
     dark.goto(address)
@@ -132,6 +145,17 @@ def test_screenshots(
     phone.wait_for_timeout(600)
     phone.get_by_role("region", name="Messages").evaluate("it => { it.scrollTop = 0 }")
     picture(phone, "phone")
+
+
+def test_screenshot_of_the_studio(
+    natural: Stack, signed_in: Callable[..., Page], person: Callable[..., Person]
+) -> None:
+    who = person("alice")
+    agent = versions.create(actor=who.member, content=PLANNER)
+    page = signed_in(who, viewport=WIDE)
+    page.goto(f"/agents/{agent.agent_id}")
+    page.wait_for_timeout(600)
+    picture(page, "agent")
 
 
 def test_screenshot_of_the_sign_in_page(
