@@ -38,7 +38,6 @@ UNASKED = {
     "agents/web/agent_history.py Member": "names of who wrote versions that were asked",
     "agents/web/choosing.py AgentVersion": "inside a query over agents that were asked",
     "agents/web/choosing.py Conversation": "the mode of one conversation that was asked",
-    "agents/web/previews.py Member": "a signed pass names the person, who is then asked for",
     "agents/conversations/inputs.py Agent": "the mode of a conversation's agent, which was asked",
     "agents/turns/facts.py Turn": "codes and counts for administrators and operators, no content",
     "agents/web/previews.py Member": "the holder of a signed pass, as whom the version is asked",

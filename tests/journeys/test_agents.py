@@ -186,7 +186,7 @@ def test_pickers_offer_agents_of_their_own_mode_with_what_they_are(
     expect(page.get_by_role("menuitemradio")).to_contain_text("Harbour finder")
 
 
-@pytest.mark.req("AGT-010", "AGT-011")
+@pytest.mark.req("AGT-010")
 def test_a_search_agent_answers_one_question_a_turn_and_is_not_steered(
     signed_in: Callable[..., Page], person: Callable[..., Person], stack: Stack
 ) -> None:
