@@ -29,7 +29,9 @@ def test_an_agent_is_made_and_changed_by_keyboard(
     page = signed_in(alice, viewport={"width": width, "height": 800})
     page.goto("/agents")
     page.get_by_role("link", name="New agent").press("Enter")
-    page.get_by_role("button", name="Create").press("Enter")
+    create = page.get_by_role("button", name="Create")
+    expect(create).to_be_enabled()  # a press before the page is ready would be lost
+    create.press("Enter")
     expect(page.get_by_role("textbox", name="Name")).to_be_focused()
     expect(page.get_by_role("textbox", name="Name")).to_have_accessible_description(
         "Please fill this in."
